@@ -1,0 +1,65 @@
+//! The classes a learner knows, in the order of their arrival.
+
+use std::collections::HashMap;
+
+use crate::rows::Labels;
+
+/// Class names in the order of their arrival, each with its place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClassList {
+    names: Vec<String>,
+    places: HashMap<String, u32>,
+}
+
+impl ClassList {
+    /// The names, in the order of their arrival.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Number of classes.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether nothing has arrived yet.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The place of `name`, if it has arrived.
+    pub fn place(&self, name: &str) -> Option<u32> {
+        self.places.get(name).copied()
+    }
+
+    /// Admits the classes that rows carry and returns the place of each row's class.
+    ///
+    /// New classes are admitted in the order of the label list, so that the order of rows does not matter.
+    pub fn admit(&mut self, y: &Labels) -> Vec<u32> {
+        let counts = y.counts();
+        let names = y.names().iter().zip(counts);
+        let place_of: Vec<u32> = names
+            .map(|(name, count)| if count > 0 { self.admit_one(name) } else { u32::MAX })
+            .collect();
+        y.codes().iter().map(|&code| place_of[code as usize]).collect()
+    }
+
+    fn admit_one(&mut self, name: &str) -> u32 {
+        self.place(name).unwrap_or_else(|| {
+            let place = self.names.len() as u32;
+            self.names.push(name.to_owned());
+            self.places.insert(name.to_owned(), place);
+            place
+        })
+    }
+}
+
+impl FromIterator<String> for ClassList {
+    fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Self {
+        let mut list = Self::default();
+        for name in names {
+            list.admit_one(&name);
+        }
+        list
+    }
+}

@@ -1,0 +1,147 @@
+//! Everything that can go wrong in the method: each error carries the fact and the remedy.
+
+use std::path::PathBuf;
+
+/// An error of the method.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Rows without features.
+    #[error("rows have no features: at least one column is needed")]
+    NoFeatures,
+
+    /// A number of values that is not a multiple of the row width.
+    #[error("{values} values do not make whole rows of {n_features} features")]
+    RaggedRows {
+        /// Number of values given.
+        values: usize,
+        /// Features expected in each row.
+        n_features: usize,
+    },
+
+    /// NaN or infinity among the features.
+    #[error("row {row}, feature {feature} is {value}: remove the row or replace the value by a finite one")]
+    NotFinite {
+        /// Row, from 0.
+        row: usize,
+        /// Feature, from 0.
+        feature: usize,
+        /// The offending value.
+        value: f32,
+    },
+
+    /// A label code outside its list of names.
+    #[error("row {row} has label code {code}, but there are only {n_names} class names")]
+    LabelCode {
+        /// Row, from 0.
+        row: usize,
+        /// The code.
+        code: u32,
+        /// Length of the list of names.
+        n_names: usize,
+    },
+
+    /// Rows and labels of different length.
+    #[error("{rows} rows but {labels} labels: each row needs exactly one label")]
+    LengthMismatch {
+        /// Number of rows.
+        rows: usize,
+        /// Number of labels.
+        labels: usize,
+    },
+
+    /// A task without rows.
+    #[error("task {task} has no rows: there is nothing to learn")]
+    EmptyTask {
+        /// Task, from 1.
+        task: usize,
+    },
+
+    /// A task with one class for a learner that compares the classes of a task.
+    #[error(
+        "task {task} has one class only ('{class}'): a neural unit needs at least two to compare; \
+         give it tasks of two or more classes, or use another learner"
+    )]
+    OneClass {
+        /// Task, from 1.
+        task: usize,
+        /// The only class.
+        class: String,
+    },
+
+    /// A class with too few rows to keep some for validation.
+    #[error("class '{class}' has {rows} row only: at least 2 are needed while `validation` is above 0")]
+    TooFewRows {
+        /// The class.
+        class: String,
+        /// Its number of rows.
+        rows: usize,
+    },
+
+    /// A class that an earlier task brought.
+    #[error(
+        "class '{class}' was learned in task {task} already: set `repeated_classes` to `accept` to grow \
+         another unit for it (both units then compete), or leave its rows out"
+    )]
+    RepeatedClass {
+        /// The class.
+        class: String,
+        /// Task that brought it, from 1.
+        task: usize,
+    },
+
+    /// Rows of another width than those learned.
+    #[error("rows have {found} features, the model was learned with {expected}")]
+    FeatureCount {
+        /// Features of the model.
+        expected: usize,
+        /// Features of the rows.
+        found: usize,
+    },
+
+    /// Prediction before anything was learned.
+    #[error("nothing has been learned yet: learn a task before predicting")]
+    NothingLearned,
+
+    /// A parameter out of its range.
+    #[error("parameter `{name}` is {value}: {allowed}")]
+    Parameter {
+        /// Name of the parameter.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+
+    /// A least-squares solve that did not give finite weights.
+    #[error("output weights of {place} are not finite: raise `ridge` (now {ridge}) or scale the features")]
+    NotSolvable {
+        /// Which unit or readout.
+        place: String,
+        /// The ridge constant in use.
+        ridge: f64,
+    },
+
+    /// Learning was stopped from outside; nothing was changed.
+    #[error("interrupted: the model is as it was before")]
+    Interrupted,
+
+    /// A model file that cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+
+    /// A file that is not a whole, undamaged model.
+    #[error("{}: not a usable model file: {reason}", path.display())]
+    BadModel {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and the remedy.
+        reason: String,
+    },
+}

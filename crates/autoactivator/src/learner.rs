@@ -1,0 +1,95 @@
+//! The one interface of every learner: what an exam, a command line or a server may ask of it.
+
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::rows::{Labels, Rows};
+
+/// A class-incremental learner: classes arrive in tasks, and nobody says later which task a row is from.
+pub trait Learner {
+    /// The name in tables and on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Learns one task. The learner is unchanged when this returns an error.
+    fn learn(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error>;
+
+    /// All classes learned so far, in the order of their arrival.
+    fn classes(&self) -> &[String];
+
+    /// Features of a row; none before the first task.
+    fn n_features(&self) -> Option<usize>;
+
+    /// The class of each row, as an index into [`classes`](Self::classes), each row judged alone.
+    fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error>;
+
+    /// The class of each row of a *group*: rows that the caller says belong together.
+    ///
+    /// Learners that gain nothing from such a hint judge each row alone.
+    fn predict_group(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        self.predict(x)
+    }
+
+    /// How large the learner is now.
+    fn size(&self) -> Size;
+
+    /// How it grew: one JSON value per task, empty for learners that do not grow.
+    fn growth(&self) -> Vec<serde_json::Value> {
+        Vec::new()
+    }
+}
+
+/// Size of a learner, counted the paper's way: every stored float as four bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Size {
+    /// Hidden nodes.
+    pub nodes: usize,
+    /// Floats needed to predict.
+    pub model_floats: usize,
+    /// Floats kept beside them, needed only to go on learning (statistics, exemplars).
+    pub memory_floats: usize,
+    /// Multiply-adds to predict one row.
+    pub multiply_adds: usize,
+}
+
+impl Size {
+    /// Megabytes (1024 × 1024) of the model.
+    pub fn model_mb(&self) -> f64 {
+        megabytes(self.model_floats)
+    }
+
+    /// Megabytes (1024 × 1024) of what is kept for further learning.
+    pub fn memory_mb(&self) -> f64 {
+        megabytes(self.memory_floats)
+    }
+}
+
+fn megabytes(floats: usize) -> f64 {
+    floats as f64 * 4.0 / (1024.0 * 1024.0)
+}
+
+/// Watches a learner grow, and may ask it to stop.
+pub trait Observer {
+    /// Called after every step of growth.
+    fn grown(&mut self, _step: &Step) {}
+
+    /// When true, learning ends with [`Error::Interrupted`] and the learner stays as it was.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+impl Observer for () {}
+
+/// One step of growth, as an [`Observer`] sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Task being learned, from 0.
+    pub task: usize,
+    /// Nodes so far in this task.
+    pub nodes: usize,
+    /// Nodes at which growth ends at the latest.
+    pub max_nodes: usize,
+    /// Training residual, as a fraction of its first value.
+    pub residual: f64,
+}

@@ -1,0 +1,92 @@
+//! Random hidden nodes g(xW + b): how they are drawn and what they answer.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::activation::Activation;
+use crate::linalg::{Matrix, View, product};
+use crate::rng::Random;
+
+/// A collection of nodes over the same inputs, one column of weights each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nodes {
+    /// W, `(n_inputs, n_nodes)`.
+    pub weights: Matrix<f32>,
+    /// b, one per node.
+    pub biases: Vec<f32>,
+    /// g.
+    pub activation: Activation,
+}
+
+/// A node of an earlier or of the same unit, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeId {
+    /// Unit that owns it, from 0.
+    pub unit: u32,
+    /// Its place among the unit's own nodes of the first layer, from 0.
+    pub node: u32,
+}
+
+impl Nodes {
+    /// No nodes yet.
+    pub fn none(n_inputs: usize, activation: Activation) -> Self {
+        Self {
+            weights: Matrix::zeros(n_inputs, 0),
+            biases: Vec::new(),
+            activation,
+        }
+    }
+
+    /// Draws nodes with weights and biases uniform in `[-scope, scope)`.
+    pub fn draw(random: &mut Random, n_inputs: usize, n_nodes: usize, scope: f32, g: Activation) -> Self {
+        let weights = Matrix::from_fn(n_inputs, n_nodes, |_, _| random.symmetric(scope));
+        let biases = (0..n_nodes).map(|_| random.symmetric(scope)).collect();
+        Self {
+            weights,
+            biases,
+            activation: g,
+        }
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.biases.len()
+    }
+
+    /// Whether there is no node at all.
+    pub fn is_empty(&self) -> bool {
+        self.biases.is_empty()
+    }
+
+    /// g(XW + b), `(n_samples, n_nodes)`.
+    pub fn outputs(&self, x: View<'_, f32>) -> Matrix<f32> {
+        let mut h = product(x, self.weights.view());
+        let n_samples = h.n_rows().max(1);
+        h.values_mut()
+            .par_chunks_mut(n_samples)
+            .zip(&self.biases)
+            .for_each(|(column, &bias)| self.activation.apply(column, bias));
+        h
+    }
+
+    /// The nodes from `start` up to, not including, `end`.
+    pub fn slice(&self, start: usize, end: usize) -> Self {
+        Self {
+            weights: self.weights.gather(start..end),
+            biases: self.biases[start..end].to_vec(),
+            activation: self.activation,
+        }
+    }
+
+    /// Appends the nodes of `other`.
+    pub fn append(&mut self, other: &Self) {
+        self.weights.append(&other.weights);
+        self.biases.extend_from_slice(&other.biases);
+    }
+
+    /// Keeps the first `n_nodes` nodes.
+    pub fn truncate(&mut self, n_nodes: usize) {
+        self.weights.truncate(n_nodes);
+        self.biases.truncate(n_nodes);
+    }
+}

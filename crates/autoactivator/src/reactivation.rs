@@ -1,0 +1,282 @@
+//! Reactivation, the paper's learner: one neural unit per task, and the unit that fits a group of rows wakes up.
+
+use crate::classes::ClassList;
+use crate::error::Error;
+use crate::learner::{Learner, Observer, Size};
+use crate::linalg::Matrix;
+use crate::params::{Checked, ReactivationParams, RepeatedClasses};
+use crate::rng::{Random, Stream};
+use crate::rows::{Labels, Rows, Table, check_rows, check_task};
+use crate::threshold::{argmax, confidence, threshold};
+use crate::unit::{Lesson, NeuralUnit};
+
+/// Rows judged in one product; bounds the memory of a prediction.
+const CHUNK: usize = 4096;
+
+/// The paper's learner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reactivation {
+    pub(crate) params: Checked<ReactivationParams>,
+    pub(crate) n_features: Option<usize>,
+    pub(crate) classes: ClassList,
+    pub(crate) units: Vec<NeuralUnit>,
+}
+
+/// What a group of rows woke.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Awakening {
+    /// The unit, from 0: the task identity.
+    pub unit: usize,
+    /// |threshold(t) - threshold~(t)| for every unit, Eq. (threshold_dis).
+    pub distances: Vec<f64>,
+    /// The class of each row, as a place in the learner's list.
+    pub classes: Vec<u32>,
+}
+
+impl Reactivation {
+    /// A learner that has seen nothing yet.
+    pub fn new(params: Checked<ReactivationParams>) -> Self {
+        Self {
+            params,
+            n_features: None,
+            classes: ClassList::default(),
+            units: Vec::new(),
+        }
+    }
+
+    /// Its parameters.
+    pub fn params(&self) -> &ReactivationParams {
+        &self.params
+    }
+
+    /// Its units, one per task.
+    pub fn units(&self) -> &[NeuralUnit] {
+        &self.units
+    }
+
+    /// Wakes the unit whose threshold is nearest to what the group gives it (Eq. threshold_dis).
+    pub fn reactivate(&self, group: Rows<'_>) -> Result<Awakening, Error> {
+        self.check_predictable(group)?;
+        let outputs: Vec<Matrix<f32>> = self.outputs(group);
+        let distances: Vec<f64> = self
+            .units
+            .iter()
+            .zip(&outputs)
+            .map(|(unit, outputs)| (unit.threshold - threshold(outputs)).abs())
+            .collect();
+        let unit = nearest(&distances);
+        let classes = (0..group.len())
+            .map(|i| self.units[unit].classes[argmax(&outputs[unit], i)])
+            .collect();
+        Ok(Awakening {
+            unit,
+            distances,
+            classes,
+        })
+    }
+
+    /// The class of each row by the unit of `task`, from 0: what the learner would say if somebody told it the task.
+    pub fn predict_in_task(&self, x: Rows<'_>, task: usize) -> Result<Vec<u32>, Error> {
+        self.check_predictable(x)?;
+        let unit = &self.units[task.min(self.units.len() - 1)];
+        let outputs = unit.outputs(x.into(), &self.units);
+        Ok((0..x.len()).map(|i| unit.classes[argmax(&outputs, i)]).collect())
+    }
+
+    fn outputs(&self, x: Rows<'_>) -> Vec<Matrix<f32>> {
+        let of = |unit: &NeuralUnit| unit.outputs(x.into(), &self.units);
+        self.units.iter().map(of).collect()
+    }
+
+    fn check_predictable(&self, x: Rows<'_>) -> Result<(), Error> {
+        check_rows(x, self.n_features.ok_or(Error::NothingLearned)?)
+    }
+
+    fn check_classes(&self, task: usize, y: &Labels) -> Result<(), Error> {
+        let counts = y.counts();
+        let present = || y.names().iter().zip(&counts).filter(|(_, count)| **count > 0);
+        if present().count() < 2 {
+            let class = y.name(0).to_owned();
+            return Err(Error::OneClass { task, class });
+        }
+        if self.params.repeated_classes == RepeatedClasses::Refuse
+            && let Some((class, task)) =
+                present().find_map(|(name, _)| Some((name.clone(), self.task_of(name)?)))
+        {
+            return Err(Error::RepeatedClass { class, task });
+        }
+        if self.params.validation > 0.0
+            && let Some((class, _)) = present().find(|(_, count)| **count < 2)
+        {
+            let class = class.clone();
+            return Err(Error::TooFewRows { class, rows: 1 });
+        }
+        Ok(())
+    }
+
+    /// The first task that brought `class`, from 1.
+    fn task_of(&self, class: &str) -> Option<usize> {
+        let place = self.classes.place(class)?;
+        let unit = self.units.iter().position(|unit| unit.classes.contains(&place))?;
+        Some(unit + 1)
+    }
+}
+
+impl Learner for Reactivation {
+    fn name(&self) -> &'static str {
+        "reactivation"
+    }
+
+    fn learn(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error> {
+        let task = self.units.len();
+        check_task(x, y, self.n_features, task + 1)?;
+        self.check_classes(task + 1, y)?;
+        let mut classes = self.classes.clone();
+        let places = classes.admit(y);
+        let members = distinct(&places);
+        let codes: Vec<usize> = places
+            .iter()
+            .map(|place| members.partition_point(|m| m < place))
+            .collect();
+        let split = Split::new(
+            x,
+            &codes,
+            members.len(),
+            self.params.validation,
+            self.params.seed,
+            task,
+        );
+        let lesson = Lesson {
+            task,
+            x: split.train.rows().into(),
+            y: one_hot(&split.train_codes, members.len()),
+            x_validation: split.validation.rows().into(),
+            y_validation: one_hot(&split.validation_codes, members.len()),
+        };
+        let names = members
+            .iter()
+            .map(|&place| classes.names()[place as usize].clone())
+            .collect();
+        let unit = NeuralUnit::grow(&lesson, members, names, &self.units, &self.params, observer)?;
+        self.units.push(unit);
+        self.classes = classes;
+        self.n_features = Some(x.n_features());
+        Ok(())
+    }
+
+    fn classes(&self) -> &[String] {
+        self.classes.names()
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        self.n_features
+    }
+
+    /// Each row is a group of one.
+    fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        self.check_predictable(x)?;
+        let mut predicted = Vec::with_capacity(x.len());
+        for rows in x.chunks(CHUNK) {
+            let outputs = self.outputs(rows);
+            predicted.extend((0..rows.len()).map(|i| {
+                let distances: Vec<f64> = self
+                    .units
+                    .iter()
+                    .zip(&outputs)
+                    .map(|(unit, outputs)| (unit.threshold - confidence(outputs, i)).abs())
+                    .collect();
+                let unit = nearest(&distances);
+                self.units[unit].classes[argmax(&outputs[unit], i)]
+            }));
+        }
+        Ok(predicted)
+    }
+
+    fn predict_group(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        Ok(self.reactivate(x)?.classes)
+    }
+
+    fn size(&self) -> Size {
+        let model_floats = self.units.iter().map(NeuralUnit::n_floats).sum();
+        Size {
+            nodes: self.units.iter().map(NeuralUnit::n_nodes).sum(),
+            model_floats,
+            memory_floats: 0,
+            // Every weight is used once; a borrowed node is computed again by the unit that borrows it.
+            multiply_adds: model_floats + self.borrowed_weights(),
+        }
+    }
+
+    fn growth(&self) -> Vec<serde_json::Value> {
+        let records = self.units.iter().map(|unit| serde_json::to_value(&unit.growth));
+        records.filter_map(Result::ok).collect()
+    }
+}
+
+impl Reactivation {
+    fn borrowed_weights(&self) -> usize {
+        let borrowed = |unit: &NeuralUnit| {
+            unit.layers
+                .iter()
+                .map(|layer| layer.borrowed.len())
+                .sum::<usize>()
+        };
+        self.units.iter().map(borrowed).sum::<usize>() * self.n_features.unwrap_or(0)
+    }
+}
+
+fn nearest(distances: &[f64]) -> usize {
+    let closest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+    closest.map_or(0, |(unit, _)| unit)
+}
+
+/// The places that occur, in ascending order.
+fn distinct(places: &[u32]) -> Vec<u32> {
+    let mut distinct = places.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct
+}
+
+fn one_hot(codes: &[usize], n_classes: usize) -> Matrix<f64> {
+    Matrix::from_fn(
+        codes.len(),
+        n_classes,
+        |i, c| if codes[i] == c { 1.0 } else { 0.0 },
+    )
+}
+
+/// A task's rows, some of each class kept to watch.
+struct Split {
+    train: Table,
+    train_codes: Vec<usize>,
+    validation: Table,
+    validation_codes: Vec<usize>,
+}
+
+impl Split {
+    fn new(x: Rows<'_>, codes: &[usize], n_classes: usize, fraction: f64, seed: u64, task: usize) -> Self {
+        let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); n_classes];
+        for (row, &code) in codes.iter().enumerate() {
+            of_class[code].push(row);
+        }
+        let mut random = Random::new(seed, Stream::Validation { task });
+        let (mut train, mut validation) = (Vec::new(), Vec::new());
+        for mut rows in of_class {
+            random.shuffle(&mut rows);
+            // At least one row of every class is trained on.
+            let kept = ((rows.len() as f64 * fraction).round() as usize).min(rows.len() - 1);
+            validation.extend(rows.drain(..kept));
+            train.extend(rows);
+        }
+        train.sort_unstable();
+        validation.sort_unstable();
+        let codes_of = |rows: &[usize]| rows.iter().map(|&row| codes[row]).collect();
+        Self {
+            train: x.gather(&train),
+            train_codes: codes_of(&train),
+            validation: x.gather(&validation),
+            validation_codes: codes_of(&validation),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Randomness: one seed in, everything follows.
+//!
+//! A [`Stream`] names what the numbers are for, so that task 3 draws the same nodes whether tasks 1 and 2 were
+//! learned a moment ago or loaded from a file. Conversions to floats and ranges are spelled out here rather than
+//! taken from a distribution crate: same seed, same bytes, on every machine and after every upgrade.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// What a sequence of random numbers is for.
+#[derive(Clone, Copy, Debug)]
+pub enum Stream {
+    /// Candidate nodes of one layer of one task's unit.
+    Candidates {
+        /// Task, from 0.
+        task: usize,
+        /// Former layer of the unit, from 0.
+        layer: usize,
+    },
+    /// Which rows of a task are kept for validation.
+    Validation {
+        /// Task, from 0.
+        task: usize,
+    },
+}
+
+impl Stream {
+    fn id(self) -> u64 {
+        match self {
+            Self::Candidates { task, layer } => ((task as u64) << 16) | layer as u64,
+            Self::Validation { task } => ((task as u64) << 16) | 0xffff,
+        }
+    }
+}
+
+/// A generator of the method.
+pub struct Random(ChaCha8Rng);
+
+impl Random {
+    /// The generator of `stream` under `seed`.
+    pub fn new(seed: u64, stream: Stream) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(stream.id());
+        Self(rng)
+    }
+
+    /// Uniform in `[-scope, scope)`, with 24 random bits.
+    pub fn symmetric(&mut self, scope: f32) -> f32 {
+        let unit = (self.0.next_u32() >> 8) as f32 * (1.0 / (1 << 23) as f32) - 1.0;
+        unit * scope
+    }
+
+    /// Uniform in `0..n`, for `n` up to 2³²; the bias of at most n/2⁶⁴ is of no account.
+    pub fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
+    }
+
+    /// Shuffles in place (Fisher-Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i + 1));
+        }
+    }
+}

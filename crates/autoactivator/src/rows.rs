@@ -1,0 +1,230 @@
+//! What goes into every learner: rows of features and their labels.
+//!
+//! [`Rows`] is a borrowed, row-major view, so that a caller's array is never copied; [`Table`] owns its rows.
+//! [`Labels`] are dictionary-coded: a list of class names and one code per row.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::error::Error;
+
+/// A borrowed view of `(n_samples, n_features)` values, row after row.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    values: &'a [f32],
+    n_features: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Views `values` as rows of `n_features` each.
+    pub fn new(values: &'a [f32], n_features: usize) -> Result<Self, Error> {
+        if n_features == 0 {
+            return Err(Error::NoFeatures);
+        }
+        if !values.len().is_multiple_of(n_features) {
+            return Err(Error::RaggedRows {
+                values: values.len(),
+                n_features,
+            });
+        }
+        Ok(Self { values, n_features })
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.values.len() / self.n_features
+    }
+
+    /// Whether there is no row at all.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Number of values in each row.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// All values, row after row.
+    pub fn values(&self) -> &'a [f32] {
+        self.values
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &'a [f32] {
+        &self.values[i * self.n_features..(i + 1) * self.n_features]
+    }
+
+    /// The rows one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &'a [f32]> + use<'a> {
+        self.values.chunks_exact(self.n_features)
+    }
+
+    /// Consecutive views of at most `n_rows` rows.
+    pub fn chunks(&self, n_rows: usize) -> impl Iterator<Item = Rows<'a>> + use<'a> {
+        let n_features = self.n_features;
+        self.values
+            .chunks(n_rows.max(1) * n_features)
+            .map(move |values| Rows { values, n_features })
+    }
+
+    /// Copies the rows at `indices`, in that order.
+    pub fn gather(&self, indices: &[usize]) -> Table {
+        let mut values = Vec::with_capacity(indices.len() * self.n_features);
+        for &i in indices {
+            values.extend_from_slice(self.row(i));
+        }
+        Table {
+            values,
+            n_features: self.n_features,
+        }
+    }
+
+    /// Refuses NaN and infinity, naming the first place where one stands.
+    pub fn check_finite(&self) -> Result<(), Error> {
+        match self.values.iter().position(|v| !v.is_finite()) {
+            None => Ok(()),
+            Some(at) => Err(Error::NotFinite {
+                row: at / self.n_features,
+                feature: at % self.n_features,
+                value: self.values[at],
+            }),
+        }
+    }
+}
+
+/// Owned rows of features.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    values: Vec<f32>,
+    n_features: usize,
+}
+
+impl Table {
+    /// Takes `values` as rows of `n_features` each.
+    pub fn new(values: Vec<f32>, n_features: usize) -> Result<Self, Error> {
+        Rows::new(&values, n_features)?;
+        Ok(Self { values, n_features })
+    }
+
+    /// The rows, borrowed.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows {
+            values: &self.values,
+            n_features: self.n_features,
+        }
+    }
+}
+
+/// One class name per row, stored as codes into a list of names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labels {
+    names: Arc<[String]>,
+    codes: Vec<u32>,
+}
+
+impl Labels {
+    /// Takes codes into `names`; a code outside the list is refused.
+    pub fn new(names: impl Into<Arc<[String]>>, codes: Vec<u32>) -> Result<Self, Error> {
+        let names = names.into();
+        match codes.iter().position(|&code| code as usize >= names.len()) {
+            None => Ok(Self { names, codes }),
+            Some(row) => Err(Error::LabelCode {
+                row,
+                code: codes[row],
+                n_names: names.len(),
+            }),
+        }
+    }
+
+    /// Codes the given names in the order of their first appearance.
+    pub fn from_names<S: AsRef<str>>(labels: impl IntoIterator<Item = S>) -> Self {
+        let mut names: Vec<String> = Vec::new();
+        let mut code_of: HashMap<String, u32> = HashMap::new();
+        let mut codes = Vec::new();
+        for label in labels {
+            let label = label.as_ref();
+            let code = match code_of.get(label) {
+                Some(&code) => code,
+                None => {
+                    let code = names.len() as u32;
+                    names.push(label.to_owned());
+                    code_of.insert(label.to_owned(), code);
+                    code
+                }
+            };
+            codes.push(code);
+        }
+        Self {
+            names: names.into(),
+            codes,
+        }
+    }
+
+    /// The list of names; it may hold names that no row carries.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// One code per row.
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there is no row at all.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The class name of row `i`.
+    pub fn name(&self, i: usize) -> &str {
+        &self.names[self.codes[i] as usize]
+    }
+
+    /// The labels of the rows at `indices`, in that order.
+    pub fn gather(&self, indices: &[usize]) -> Self {
+        Self {
+            names: self.names.clone(),
+            codes: indices.iter().map(|&i| self.codes[i]).collect(),
+        }
+    }
+
+    /// How many rows carry each name.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.names.len()];
+        for &code in &self.codes {
+            counts[code as usize] += 1;
+        }
+        counts
+    }
+}
+
+/// Everything that can be wrong with the rows of task number `task` (from 1), whatever learner takes them.
+pub fn check_task(x: Rows<'_>, y: &Labels, n_features: Option<usize>, task: usize) -> Result<(), Error> {
+    if x.len() != y.len() {
+        return Err(Error::LengthMismatch {
+            rows: x.len(),
+            labels: y.len(),
+        });
+    }
+    if x.is_empty() {
+        return Err(Error::EmptyTask { task });
+    }
+    check_rows(x, n_features.unwrap_or(x.n_features()))
+}
+
+/// Refuses rows of another width than `n_features`, NaN and infinity.
+pub fn check_rows(x: Rows<'_>, n_features: usize) -> Result<(), Error> {
+    if x.n_features() != n_features {
+        return Err(Error::FeatureCount {
+            expected: n_features,
+            found: x.n_features(),
+        });
+    }
+    x.check_finite()
+}

@@ -1,0 +1,109 @@
+//! The model file: what a learner is, on disk, so that task 3 can be learned next week.
+//!
+//! A file is safetensors: a JSON header and raw tensors, nothing that can run. The header's one metadata entry
+//! holds the format version, the parameters, the classes and the growth record, and a SHA-256 over the whole
+//! file, so that a truncated file or a flipped byte is refused, never half-loaded. Files are written beside the
+//! old one and renamed over it: whoever reads sees the old model or the new one.
+
+mod container;
+mod reactivation;
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::learner::Learner;
+use crate::reactivation::Reactivation;
+
+use container::Container;
+
+/// The newest format this version writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// A learner as found in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Model {
+    /// The paper's learner.
+    Reactivation(Reactivation),
+}
+
+impl Model {
+    /// Reads a model file.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let bytes = fs::read(path).map_err(|source| io_error(path, source))?;
+        Self::from_bytes(&bytes).map_err(|reason| Error::BadModel {
+            path: path.to_owned(),
+            reason,
+        })
+    }
+
+    /// Writes a model file; a crash at any moment leaves the old file or the new one.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        write_atomically(path, &self.to_bytes()).map_err(|source| io_error(path, source))
+    }
+
+    /// The bytes of a model file; the same model gives the same bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Reactivation(learner) => reactivation::pack(learner).to_bytes(),
+        }
+    }
+
+    /// Reads the bytes of a model file; the error says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let container = Container::from_bytes(bytes)?;
+        match container.learner.as_str() {
+            reactivation::NAME => reactivation::unpack(&container).map(Self::Reactivation),
+            other => Err(format!("it holds a learner of the unknown kind '{other}'")),
+        }
+    }
+
+    /// The learner inside.
+    pub fn learner(&self) -> &dyn Learner {
+        match self {
+            Self::Reactivation(learner) => learner,
+        }
+    }
+
+    /// The learner inside.
+    pub fn learner_mut(&mut self) -> &mut dyn Learner {
+        match self {
+            Self::Reactivation(learner) => learner,
+        }
+    }
+}
+
+fn io_error(path: &Path, source: io::Error) -> Error {
+    Error::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Writes beside `path`, waits for the disk, and renames.
+fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let name = path
+        .file_name()
+        .ok_or_else(|| io::Error::other("not a file name"))?;
+    let mut beside = std::ffi::OsString::from(".");
+    beside.push(name);
+    beside.push(format!(".{}.tmp", std::process::id()));
+    let beside = folder.join(beside);
+    let written = File::create(&beside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&beside, path));
+    if renamed.is_err() {
+        // What failed is reported; the leftover is only tidied away.
+        let _ = fs::remove_file(&beside);
+    }
+    renamed?;
+    // The rename itself must reach the disk too.
+    File::open(&folder)?.sync_all()
+}

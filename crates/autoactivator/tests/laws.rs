@@ -1,0 +1,147 @@
+//! Laws of the paper's learner, whatever the data: same seed, same bytes; the training residual never grows; a new
+//! task leaves earlier units as they were; predicting changes nothing; a group of one is an instance.
+
+use autoactivator::{Activation, Check, Labels, Learner, Model, Reactivation, ReactivationParams, Table};
+use proptest::prelude::*;
+
+/// Rows around one centre per class, the classes of a task named after it.
+#[derive(Clone, Debug)]
+struct TaskData {
+    x: Table,
+    y: Labels,
+}
+
+fn task(name: usize, n_classes: usize, rows: usize, n_features: usize, noise: Vec<f32>) -> TaskData {
+    let centre = |class: usize, feature: usize| (((name * 31 + class * 17 + feature * 7) % 13) as f32) / 13.0;
+    let mut noise = noise.into_iter().cycle();
+    let mut values = Vec::new();
+    let mut names = Vec::new();
+    for i in 0..rows * n_classes {
+        let class = i % n_classes;
+        values.extend((0..n_features).map(|j| centre(class, j) + 0.3 * noise.next().unwrap_or(0.0)));
+        names.push(format!("{name}-{class}"));
+    }
+    TaskData {
+        x: Table::new(values, n_features).unwrap(),
+        y: Labels::from_names(names),
+    }
+}
+
+fn tasks() -> impl Strategy<Value = Vec<TaskData>> {
+    (
+        2usize..4,
+        4usize..20,
+        1usize..6,
+        proptest::collection::vec(-1.0f32..1.0, 17..40),
+    )
+        .prop_map(|(n_classes, rows, n_features, noise)| {
+            (0..2)
+                .map(|t| task(t, n_classes, rows, n_features, noise.clone()))
+                .collect()
+        })
+}
+
+fn params() -> impl Strategy<Value = ReactivationParams> {
+    (
+        1usize..5,
+        1usize..6,
+        0u64..1000,
+        0usize..3,
+        any::<bool>(),
+        1usize..3,
+    )
+        .prop_map(|(step_size, t_max, seed, g, reuse, layers)| ReactivationParams {
+            step_size,
+            t_max,
+            seed,
+            reuse,
+            layers,
+            l_max: 23,
+            expected_accuracy: 1.0,
+            scopes: vec![0.5, 2.0],
+            activation: [Activation::Sigmoid, Activation::Tanh, Activation::Relu][g],
+            ..ReactivationParams::default()
+        })
+}
+
+fn learn(params: &ReactivationParams, tasks: &[TaskData]) -> Reactivation {
+    let mut learner = Reactivation::new(params.clone().check().unwrap());
+    for task in tasks {
+        learner.learn(task.x.rows(), &task.y, &mut ()).unwrap();
+    }
+    learner
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn same_seed_same_bytes(params in params(), tasks in tasks()) {
+        let bytes = |learner| Model::Reactivation(learner).to_bytes();
+        prop_assert_eq!(bytes(learn(&params, &tasks)), bytes(learn(&params, &tasks)));
+    }
+
+    #[test]
+    fn the_training_residual_never_grows(params in params(), tasks in tasks()) {
+        for unit in learn(&params, &tasks).units() {
+            for layer in &unit.growth.layers {
+                let residuals: Vec<f64> = layer.joins.iter().map(|join| join.residual).collect();
+                prop_assert!(residuals.windows(2).all(|pair| pair[1] <= pair[0]), "{:?}", residuals);
+                prop_assert!(residuals.iter().all(|&residual| residual <= 1.0));
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_task_leaves_earlier_units_bit_identical(params in params(), tasks in tasks()) {
+        let (first, both) = (learn(&params, &tasks[..1]), learn(&params, &tasks));
+        prop_assert_eq!(&first.units()[0], &both.units()[0]);
+    }
+
+    #[test]
+    fn a_saved_model_goes_on_as_if_it_had_never_been_saved(params in params(), tasks in tasks()) {
+        let saved = Model::Reactivation(learn(&params, &tasks[..1])).to_bytes();
+        let mut loaded = Model::from_bytes(&saved).unwrap();
+        loaded.learner_mut().learn(tasks[1].x.rows(), &tasks[1].y, &mut ()).unwrap();
+        prop_assert_eq!(loaded.to_bytes(), Model::Reactivation(learn(&params, &tasks)).to_bytes());
+    }
+
+    #[test]
+    fn predict_is_pure(params in params(), tasks in tasks()) {
+        let learner = learn(&params, &tasks);
+        let before = Model::Reactivation(learner.clone()).to_bytes();
+        let once = learner.predict(tasks[0].x.rows()).unwrap();
+        prop_assert_eq!(once, learner.predict(tasks[0].x.rows()).unwrap());
+        learner.predict_group(tasks[1].x.rows()).unwrap();
+        prop_assert_eq!(before, Model::Reactivation(learner).to_bytes());
+    }
+
+    #[test]
+    fn a_group_of_one_is_an_instance(params in params(), tasks in tasks()) {
+        let learner = learn(&params, &tasks);
+        let x = tasks[1].x.rows();
+        let alone: Vec<u32> = x.chunks(1).map(|row| learner.predict_group(row).unwrap()[0]).collect();
+        prop_assert_eq!(alone, learner.predict(x).unwrap());
+    }
+}
+
+#[test]
+fn reuse_borrows_nodes_of_earlier_units() {
+    let params = ReactivationParams {
+        reuse: true,
+        step_size: 2,
+        t_max: 1,
+        l_max: 20,
+        expected_accuracy: 1.0,
+        ..ReactivationParams::default()
+    };
+    let noise = vec![0.3, -0.8, 0.1, 0.9, -0.4, 0.7, -0.2];
+    let tasks = [task(0, 2, 40, 4, noise.clone()), task(1, 2, 40, 4, noise)];
+    let learner = learn(&params, &tasks);
+    assert!(!learner.units()[1].layers[0].borrowed.is_empty());
+    let reloaded = Model::from_bytes(&Model::Reactivation(learner.clone()).to_bytes()).unwrap();
+    assert_eq!(
+        reloaded.learner().predict(tasks[1].x.rows()).unwrap(),
+        learner.predict(tasks[1].x.rows()).unwrap()
+    );
+}

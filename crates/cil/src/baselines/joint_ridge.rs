@@ -1,0 +1,150 @@
+//! The joint upper bound: random nodes and a ridge readout fitted to all rows of all tasks at once.
+//!
+//! A ridge fit needs sums of products only, so fitting to all rows seen so far does not ask for the rows
+//! themselves. It is an upper bound for its own kind - plain random nodes - not for every learner.
+
+use autoactivator::linalg::{Matrix, View, add_gram_lower, solve_positive_definite};
+use autoactivator::node::Nodes;
+use autoactivator::rng::{Random, Stream};
+use autoactivator::{Activation, ClassList, Error, Labels, Learner, Observer, Rows, Size, check_task};
+
+use super::LinearScores;
+
+/// Random nodes, drawn once.
+const N_NODES: usize = 1000;
+
+/// Ridge constant, relative to the mean diagonal of HᵀH.
+const RIDGE: f64 = 1e-6;
+
+/// Random nodes with a ridge readout over all rows.
+#[derive(Clone, Debug)]
+pub struct JointRidge {
+    seed: u64,
+    scope: f32,
+    classes: ClassList,
+    nodes: Option<Nodes>,
+    /// HᵀH, lower triangle.
+    gram: Matrix<f64>,
+    /// HᵀY, `(n_nodes, n_classes)`.
+    moments: Matrix<f64>,
+    scores: LinearScores,
+}
+
+impl JointRidge {
+    /// With nodes drawn from `seed` and `scope` λ.
+    pub fn new(seed: u64, scope: f32) -> Self {
+        Self {
+            seed,
+            scope,
+            classes: ClassList::default(),
+            nodes: None,
+            gram: Matrix::zeros(N_NODES, N_NODES),
+            moments: Matrix::zeros(N_NODES, 0),
+            scores: LinearScores::default(),
+        }
+    }
+
+    fn add(&mut self, h: &Matrix<f64>, places: &[u32]) {
+        add_gram_lower(&mut self.gram, h.view());
+        for j in 0..h.n_cols() {
+            for (&v, &place) in h.col(j).iter().zip(places) {
+                self.moments[(j, place as usize)] += v;
+            }
+        }
+    }
+
+    fn refit(&mut self) -> Result<(), Error> {
+        let mut gram = self.gram.clone();
+        let mean_diagonal = (0..N_NODES).map(|j| gram[(j, j)]).sum::<f64>() / N_NODES as f64;
+        (0..N_NODES).for_each(|j| gram[(j, j)] += RIDGE * mean_diagonal);
+        let weights = solve_positive_definite(&gram, &self.moments).ok_or_else(|| Error::NotSolvable {
+            place: "the joint readout".to_owned(),
+            ridge: RIDGE,
+        })?;
+        self.scores = LinearScores {
+            biases: vec![0.0; weights.n_cols()],
+            weights: Some(weights.to_f32()),
+        };
+        Ok(())
+    }
+}
+
+impl Learner for JointRidge {
+    fn name(&self) -> &'static str {
+        "joint-ridge"
+    }
+
+    fn learn(&mut self, x: Rows<'_>, y: &Labels, _: &mut dyn Observer) -> Result<(), Error> {
+        check_task(x, y, self.n_features(), 1)?;
+        let mut next = self.clone();
+        let places = next.classes.admit(y);
+        while next.moments.n_cols() < next.classes.len() {
+            next.moments.push(&[0.0; N_NODES]);
+        }
+        let (seed, scope) = (self.seed, self.scope);
+        let nodes = next
+            .nodes
+            .get_or_insert_with(|| draw(seed, scope, x.n_features()))
+            .clone();
+        for (rows, places) in x.chunks(4096).zip(places.chunks(4096)) {
+            next.add(&nodes.outputs(rows.into()).to_f64(), places);
+        }
+        next.refit()?;
+        *self = next;
+        Ok(())
+    }
+
+    fn classes(&self) -> &[String] {
+        self.classes.names()
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        self.nodes.as_ref().map(|nodes| nodes.weights.n_rows())
+    }
+
+    fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        let hidden = |x: View<'_, f32>| self.nodes.as_ref().map(|nodes| nodes.outputs(x));
+        self.scores.predict(x, self.n_features(), hidden)
+    }
+
+    fn size(&self) -> Size {
+        let floats = N_NODES * (self.n_features().unwrap_or(0) + 1) + self.scores.n_floats();
+        Size {
+            nodes: N_NODES,
+            model_floats: floats,
+            memory_floats: N_NODES * (N_NODES + 1) / 2 + self.moments.values().len(),
+            multiply_adds: floats,
+        }
+    }
+}
+
+fn draw(seed: u64, scope: f32, n_features: usize) -> Nodes {
+    let mut random = Random::new(seed, Stream::Candidates { task: 0, layer: 0 });
+    Nodes::draw(&mut random, n_features, N_NODES, scope, Activation::Sigmoid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use autoactivator::Table;
+
+    /// Task after task gives what one fit to all rows gives: nothing is lost by not keeping them.
+    #[test]
+    fn equals_a_fit_to_all_rows_at_once() -> Result<(), Error> {
+        let values: Vec<f32> = (0..60 * 3).map(|i| ((i * 37) % 101) as f32 / 101.0).collect();
+        let x = Table::new(values, 3)?;
+        let y = Labels::from_names((0..60).map(|i| ["a", "b", "c", "d"][i / 15]));
+        let (mut tasks, mut joint) = (JointRidge::new(1, 1.0), JointRidge::new(1, 1.0));
+        joint.learn(x.rows(), &y, &mut ())?;
+        for half in [(0..30).collect::<Vec<_>>(), (30..60).collect()] {
+            tasks.learn(x.rows().gather(&half).rows(), &y.gather(&half), &mut ())?;
+        }
+        let difference = product(tasks.moments.t(), joint.moments.view());
+        let expected = product(joint.moments.t(), joint.moments.view());
+        for (a, b) in difference.values().iter().zip(expected.values()) {
+            assert!((a - b).abs() < 1e-9 * b.abs());
+        }
+        assert_eq!(tasks.predict(x.rows())?, joint.predict(x.rows())?);
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! How files are read: as they are, or unpacked when their content is gzip, never more than there is.
+//!
+//! [`Source`] is the reader that `idx`, `npy` and `csv` share. It trusts no size stated in a file: memory grows
+//! with the bytes that arrive, and what a small gzip file may unpack to is limited.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::bad;
+use crate::error::Error;
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// A gzip file of a few MB can unpack to as many GB; nobody's data set does.
+const MAX_UNPACKED: u64 = 16 << 30;
+
+/// The content of one file.
+pub(super) struct Source {
+    reader: Box<dyn Read>,
+    path: PathBuf,
+    remaining: u64,
+}
+
+impl Source {
+    /// Opens a file, gzip or not: its content decides, not its name.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|source| io_error(path, source))?;
+        Self::new(path, BufReader::with_capacity(1 << 16, file), MAX_UNPACKED)
+    }
+
+    /// Reads bytes that are in memory already; `path` is their name in errors.
+    pub fn embedded(path: &Path, bytes: &'static [u8]) -> Result<Self, Error> {
+        Self::new(path, bytes, MAX_UNPACKED)
+    }
+
+    fn new(path: &Path, mut packed: impl BufRead + 'static, max_unpacked: u64) -> Result<Self, Error> {
+        let start = packed.fill_buf().map_err(|source| io_error(path, source))?;
+        let (reader, remaining): (Box<dyn Read>, u64) = if start.starts_with(&GZIP_MAGIC) {
+            (Box::new(MultiGzDecoder::new(packed)), max_unpacked)
+        } else {
+            (Box::new(packed), u64::MAX)
+        };
+        Ok(Self {
+            reader,
+            path: path.to_owned(),
+            remaining,
+        })
+    }
+
+    /// The file, for errors.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The next `N` bytes, which the format says must be there.
+    pub fn header<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        let bytes = self.up_to(N as u64)?;
+        let found = bytes.len();
+        bytes.try_into().map_err(|_| {
+            let reason = format!("truncated: a header of {N} bytes was expected here, found {found}");
+            bad(&self.path, reason)
+        })
+    }
+
+    /// Everything that is left, which must be `expected` bytes, neither less nor more.
+    pub fn rest(mut self, expected: u64) -> Result<Vec<u8>, Error> {
+        let bytes = self.up_to(expected.saturating_add(1))?;
+        let found = bytes.len() as u64;
+        if found < expected {
+            let reason = format!(
+                "truncated: {expected} bytes were expected after the header, found {found}; fetch the file again"
+            );
+            return Err(bad(&self.path, reason));
+        }
+        if found > expected {
+            let reason = format!(
+                "more data than the header says: {expected} bytes were expected after it, and others follow"
+            );
+            return Err(bad(&self.path, reason));
+        }
+        Ok(bytes)
+    }
+
+    /// At most `n` bytes; fewer when the file, or its gzip stream, ends before.
+    pub fn up_to(&mut self, n: u64) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        match self.by_ref().take(n).read_to_end(&mut bytes) {
+            Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(io_error(&self.path, error)),
+            _ => Ok(bytes),
+        }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.reader.read(buffer)?;
+        match self.remaining.checked_sub(n as u64) {
+            Some(remaining) => self.remaining = remaining,
+            None => {
+                return Err(io::Error::other(
+                    "unpacks to an unreasonable size: unpack it by hand",
+                ));
+            }
+        }
+        Ok(n)
+    }
+}
+
+pub(super) fn io_error(path: &Path, source: io::Error) -> Error {
+    Error::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// `folder/name`, or else `folder/name.gz`, whichever is there.
+pub(super) fn find(folder: &Path, name: &str) -> Option<PathBuf> {
+    let candidates = [folder.join(name), folder.join(format!("{name}.gz"))];
+    candidates.into_iter().find(|path| path.is_file())
+}
+
+/// Like [`find`], for a file that must be there.
+pub(super) fn require(folder: &Path, name: &str) -> Result<PathBuf, Error> {
+    find(folder, name).ok_or_else(|| bad(folder, format!("{name}[.gz] is missing")))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::io::{Cursor, Write};
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn source(bytes: Vec<u8>, max_unpacked: u64) -> Source {
+        Source::new(Path::new("file"), Cursor::new(bytes), max_unpacked).unwrap()
+    }
+
+    #[test]
+    fn plain_and_gzip_content_read_the_same() {
+        for bytes in [b"abcde".to_vec(), gzip(b"abcde")] {
+            let mut source = source(bytes, 100);
+            assert_eq!(&source.header::<2>().unwrap(), b"ab");
+            assert_eq!(source.rest(3).unwrap(), b"cde");
+        }
+    }
+
+    #[test]
+    fn a_cut_gzip_stream_says_what_was_expected_and_found() {
+        let content: Vec<u8> = (0..5000_u32).flat_map(|i| (i * i).to_le_bytes()).collect();
+        let mut packed = gzip(&content);
+        packed.truncate(packed.len() / 2);
+        let error = source(packed, u64::MAX).rest(20_000).unwrap_err().to_string();
+        assert!(error.contains("truncated: 20000 bytes were expected"), "{error}");
+    }
+
+    #[test]
+    fn trailing_bytes_are_refused() {
+        let error = source(b"abc".to_vec(), 100).rest(2).unwrap_err().to_string();
+        assert!(error.contains("others follow"), "{error}");
+    }
+
+    #[test]
+    fn a_gzip_bomb_is_stopped() {
+        let error = source(gzip(&[0; 10_000]), 5_000)
+            .rest(10_000)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("unreasonable size"), "{error}");
+    }
+
+    #[test]
+    fn a_huge_promise_costs_no_memory() {
+        let error = source(b"abc".to_vec(), 100)
+            .rest(u64::MAX)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("found 3"), "{error}");
+    }
+}

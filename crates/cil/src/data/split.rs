@@ -1,0 +1,106 @@
+//! How one table becomes two: a fixed share of each class is kept for the exam.
+//!
+//! [`split`] is what `csv` and `digits` call for data that comes without a test set of its own.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::{NamedRows, bad};
+use crate::error::Error;
+
+/// Fixed, so that everybody is examined on the same rows.
+const SEED: u64 = 0;
+
+/// One row in five goes to the test split.
+const TEST_SHARE: f64 = 0.2;
+
+/// Splits rows 80/20 into training and test rows, class by class, both in the order of the file.
+pub(super) fn split(path: &Path, rows: &NamedRows) -> Result<(NamedRows, NamedRows), Error> {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    for (class, mut members) in rows_by_class(&rows.y) {
+        if members.len() < 2 {
+            return Err(bad(path, one_row(class)));
+        }
+        members.shuffle(&mut rng);
+        let n_test = (members.len() as f64 * TEST_SHARE).round().max(1.0) as usize;
+        train.extend_from_slice(&members[n_test..]);
+        test.extend_from_slice(&members[..n_test]);
+    }
+    train.sort_unstable();
+    test.sort_unstable();
+    Ok((rows.gather(&train), rows.gather(&test)))
+}
+
+fn rows_by_class(labels: &[String]) -> BTreeMap<&str, Vec<usize>> {
+    let mut rows: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (row, class) in labels.iter().enumerate() {
+        rows.entry(class).or_default().push(row);
+    }
+    rows
+}
+
+fn one_row(class: &str) -> String {
+    format!(
+        "class '{class}' has one row, but needs one to learn from and one for the exam: add rows, remove it, \
+         or give a folder with train.csv and test.csv"
+    )
+}
+
+impl NamedRows {
+    fn gather(&self, rows: &[usize]) -> Self {
+        Self {
+            x: self.x.rows().gather(rows),
+            y: rows.iter().map(|&row| self.y[row].clone()).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autoactivator::Table;
+
+    use super::*;
+
+    /// Row `i` has the single feature `i`.
+    fn rows(labels: &[&str]) -> NamedRows {
+        NamedRows {
+            x: Table::new((0..labels.len()).map(|i| i as f32).collect(), 1).unwrap(),
+            y: labels.iter().map(|&label| label.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn each_class_gives_a_fifth_and_no_row_is_lost() {
+        let labels: Vec<&str> = (0..60)
+            .map(|i| if i % 6 == 0 { "rare" } else { "common" })
+            .collect();
+        let (train, test) = split(Path::new("file"), &rows(&labels)).unwrap();
+        let count = |part: &NamedRows, class| part.y.iter().filter(|&y| y == class).count();
+        assert_eq!((count(&train, "rare"), count(&test, "rare")), (8, 2));
+        assert_eq!((count(&train, "common"), count(&test, "common")), (40, 10));
+        let mut all = [train.x.rows().values(), test.x.rows().values()].concat();
+        all.sort_by(f32::total_cmp);
+        assert_eq!(all, (0..60).map(|i| i as f32).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn two_rows_of_a_class_are_one_each() {
+        let (train, test) = split(Path::new("file"), &rows(&["a", "a", "b", "b"])).unwrap();
+        assert_eq!(train.y, ["a", "b"]);
+        assert_eq!(test.y, ["a", "b"]);
+    }
+
+    #[test]
+    fn a_class_with_one_row_is_named() {
+        let error = split(Path::new("file"), &rows(&["a", "a", "b"]))
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(error.contains("'b' has one row"), "{error}");
+    }
+}

@@ -1,0 +1,16 @@
+//! The exam of class-incremental learning.
+//!
+//! Data flows one way: [`data`] → [`scenario`] → learner → [`protocol`] → [`metrics`] → [`record`] → report.
+//! Learners are known through [`autoactivator::Learner`] alone; [`baselines`] stand behind the same trait.
+
+pub mod baselines;
+pub mod data;
+mod error;
+pub mod metrics;
+pub mod protocol;
+pub mod record;
+pub mod report;
+pub mod run;
+pub mod scenario;
+
+pub use error::Error;

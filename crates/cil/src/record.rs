@@ -1,0 +1,97 @@
+//! What an exam leaves behind: one [`Record`], the same in JSON, in the table and in the report.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Everything about one exam: enough to read its figures and to repeat it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    /// Version of this project.
+    pub version: String,
+    /// The data.
+    pub dataset: DatasetRecord,
+    /// How classes were dealt to tasks, as given: `10/5`, `B50/10`, `10,20,30,40`.
+    pub scenario: String,
+    /// Parameters of each learner, under its name.
+    pub parameters: Value,
+    /// One entry per learner and protocol.
+    pub results: Vec<Outcome>,
+}
+
+/// The data of an exam.
+#[derive(Clone, Debug, Serialize)]
+pub struct DatasetRecord {
+    /// Its name.
+    pub name: String,
+    /// Training rows.
+    pub n_train: usize,
+    /// Test rows.
+    pub n_test: usize,
+    /// Features of a row.
+    pub n_features: usize,
+    /// Classes.
+    pub n_classes: usize,
+}
+
+/// What one learner did under one protocol, over all seeds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The learner.
+    pub learner: String,
+    /// The protocol, as on the command line.
+    pub protocol: String,
+    /// Average classification accuracy after the last task, percent.
+    pub aca: Stat,
+    /// Average incremental accuracy, percent.
+    pub aia: Stat,
+    /// Backward transfer, a fraction.
+    pub bwt: Stat,
+    /// Forgetting, a fraction.
+    pub forgetting: Stat,
+    /// Nodes after the last task, mean over the runs.
+    pub nodes: f64,
+    /// Model size in MB, mean over the runs.
+    pub model_mb: f64,
+    /// Size in MB of what is kept for further learning, mean over the runs.
+    pub memory_mb: f64,
+    /// Multiply-adds to predict one row, mean over the runs.
+    pub multiply_adds: f64,
+    /// Seconds to learn all tasks, mean over the runs.
+    pub learn_seconds: f64,
+    /// Seconds to predict all test rows after the last task, mean over the runs.
+    pub predict_seconds: f64,
+    /// The runs, one per seed.
+    pub runs: Vec<Run>,
+}
+
+/// One run: one seed, one order of classes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// The seed of the class order and of the learner.
+    pub seed: u64,
+    /// Classes in the order of their arrival.
+    pub class_order: Vec<String>,
+    /// Number of classes of each task.
+    pub task_sizes: Vec<usize>,
+    /// `accuracy[i][t]`: percent of task `t`'s test rows right after learning task `i`; row `i` has `i + 1` entries.
+    pub accuracy: Vec<Vec<f64>>,
+    /// Nodes after each task.
+    pub nodes: Vec<usize>,
+    /// Model size in MB after each task.
+    pub model_mb: Vec<f64>,
+    /// Seconds to learn each task.
+    pub learn_seconds: Vec<f64>,
+    /// Seconds to predict all test rows after the last task.
+    pub predict_seconds: f64,
+    /// Growth records of the learner, one per task; empty for learners that do not grow.
+    pub growth: Vec<Value>,
+}
+
+/// Mean and sample standard deviation over the runs (0 for a single run).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Stat {
+    /// Mean.
+    pub mean: f64,
+    /// Sample standard deviation.
+    pub std: f64,
+}

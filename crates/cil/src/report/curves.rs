@@ -1,0 +1,196 @@
+//! Which curves a report shows: accuracy and nodes over tasks, and how the units of each learner grew.
+//!
+//! [`figures`] turns a record into [`Plot`]s. Colour stands for the learner, dashes for the protocol.
+
+use serde_json::Value;
+
+use super::heat::mean_matrix;
+use super::plot::{Curve, Plot};
+use super::{distinct, first_of_each_learner, n_runs};
+use crate::metrics::mean;
+use crate::record::{Outcome, Record, Run};
+
+/// All figures of a record, as HTML; one without any line is left out.
+pub(super) fn figures(record: &Record) -> String {
+    let residuals = first_of_each_learner(record)
+        .into_iter()
+        .filter_map(residual_plot);
+    let plots = [accuracy_plot(record), nodes_plot(record)]
+        .into_iter()
+        .chain(residuals);
+    plots
+        .filter(|plot| !plot.curves.is_empty())
+        .map(|plot| plot.figure())
+        .collect()
+}
+
+fn accuracy_plot(record: &Record) -> Plot {
+    let learners = distinct(record.results.iter().map(|outcome| outcome.learner.as_str()));
+    let protocols = distinct(record.results.iter().map(|outcome| outcome.protocol.as_str()));
+    let curves = record.results.iter().map(|outcome| Curve {
+        label: format!("{}, {}", outcome.learner, outcome.protocol),
+        colour: place(&learners, &outcome.learner),
+        dash: place(&protocols, &outcome.protocol),
+        points: over_tasks(accuracy_of_seen(outcome)),
+    });
+    Plot {
+        title: "Mean accuracy on all tasks seen, %".into(),
+        x_name: "tasks learned",
+        y_max: Some(100.0),
+        curves: curves.filter(Curve::is_drawn).collect(),
+    }
+}
+
+fn accuracy_of_seen(outcome: &Outcome) -> Vec<f64> {
+    mean_matrix(&outcome.runs)
+        .iter()
+        .map(|row| mean(row.iter().copied()))
+        .collect()
+}
+
+fn nodes_plot(record: &Record) -> Plot {
+    let curves = first_of_each_learner(record)
+        .into_iter()
+        .enumerate()
+        .map(|(colour, outcome)| Curve {
+            label: outcome.learner.clone(),
+            colour,
+            dash: 0,
+            points: over_tasks(mean_nodes(&outcome.runs)),
+        });
+    Plot {
+        title: format!("Nodes, mean of {} runs", n_runs(record)),
+        x_name: "tasks learned",
+        y_max: None,
+        // Learners without nodes would be a line along the axis.
+        curves: curves
+            .filter(|curve| curve.points.iter().any(|point| point.1 > 0.0))
+            .collect(),
+    }
+}
+
+fn mean_nodes(runs: &[Run]) -> Vec<f64> {
+    let n_tasks = runs.iter().map(|run| run.nodes.len()).max().unwrap_or(0);
+    let after = |task: usize| {
+        mean(
+            runs.iter()
+                .filter_map(|run| run.nodes.get(task))
+                .map(|&nodes| nodes as f64),
+        )
+    };
+    (0..n_tasks).map(after).collect()
+}
+
+/// How the units of a learner's first run grew, if its growth records tell.
+fn residual_plot(outcome: &Outcome) -> Option<Plot> {
+    let run = outcome.runs.first()?;
+    let units = run
+        .growth
+        .iter()
+        .enumerate()
+        .map(|(index, unit)| unit_curve(index, unit));
+    let curves: Vec<Curve> = units.filter(Curve::is_drawn).collect();
+    (!curves.is_empty()).then(|| Plot {
+        title: format!(
+            "{}: training residual of each unit, seed {}",
+            outcome.learner, run.seed
+        ),
+        x_name: "nodes of the unit",
+        y_max: None,
+        curves,
+    })
+}
+
+fn unit_curve(index: usize, unit: &Value) -> Curve {
+    // Of a unit with several layers, the last one is what the readout sees.
+    let layer = unit["layers"]
+        .as_array()
+        .and_then(|layers| layers.last())
+        .unwrap_or(&Value::Null);
+    let joins = layer["joins"].as_array().map_or(&[][..], Vec::as_slice);
+    let point = |(nth, join): (usize, &Value)| {
+        let nodes = join["nodes"].as_f64().unwrap_or(nth as f64);
+        Some((nodes, join["residual"].as_f64()?))
+    };
+    let task = unit["task"].as_u64().unwrap_or(index as u64 + 1);
+    let stopped = layer["stopped"]
+        .as_str()
+        .map_or(String::new(), |why| format!(" (ended: {why})"));
+    Curve {
+        label: format!("task {task}{stopped}"),
+        colour: index,
+        dash: 0,
+        points: (1..).zip(joins).filter_map(point).collect(),
+    }
+}
+
+impl Curve {
+    fn is_drawn(&self) -> bool {
+        !self.points.is_empty()
+    }
+}
+
+fn over_tasks(values: Vec<f64>) -> Vec<(f64, f64)> {
+    (1..)
+        .map(f64::from)
+        .zip(values)
+        .filter(|point| point.1.is_finite())
+        .collect()
+}
+
+fn place(names: &[&str], name: &str) -> usize {
+    names.iter().position(|&other| other == name).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn accuracy_curves_by_hand() {
+        let plot = accuracy_plot(&example::record());
+        let styles: Vec<_> = plot
+            .curves
+            .iter()
+            .map(|curve| (curve.colour, curve.dash))
+            .collect();
+        assert_eq!(styles, [(0, 0), (0, 1), (1, 0)]);
+        assert_eq!(plot.curves[0].points, [(1.0, 97.0), (2.0, 55.0)]);
+        assert_eq!(plot.curves[1].label, "reactivation, task-batch=all");
+    }
+
+    #[test]
+    fn nodes_are_drawn_once_per_learner() {
+        let plot = nodes_plot(&example::record());
+        assert_eq!(plot.curves.len(), 2);
+        assert_eq!(plot.curves[0].points, [(1.0, 30.0), (2.0, 70.0)]);
+    }
+
+    #[test]
+    fn growth_records_may_lack_anything() {
+        let plot = residual_plot(&example::record().results[0]).unwrap();
+        assert_eq!(plot.curves[0].label, "task 1 (ended: expected accuracy)");
+        assert_eq!(plot.curves[0].points, [(10.0, 0.5), (30.0, 0.2)]);
+        assert_eq!(plot.curves[1].label, "task 2");
+        assert_eq!(plot.curves[1].points, [(1.0, 0.6)]);
+        for unit in [
+            json!(null),
+            json!([]),
+            json!({"layers": 3}),
+            json!({"layers": [{"joins": 3}]}),
+            json!({"layers": [{"joins": [1, "a"]}], "task": "x"}),
+        ] {
+            assert!(!unit_curve(0, &unit).is_drawn());
+        }
+    }
+
+    #[test]
+    fn learners_that_do_not_grow_have_no_residual() {
+        let mut record = example::record();
+        record.results[0].runs[0].growth.clear();
+        assert!(residual_plot(&record.results[0]).is_none());
+    }
+}

@@ -1,0 +1,87 @@
+//! The accuracy matrix of an outcome as a heat map: what happens to each task while later ones are learned.
+//!
+//! [`heat_map`] is an HTML table whose cells are coloured by the style sheet; [`mean_matrix`] is what it shows.
+
+use super::html::escape;
+use crate::metrics::mean;
+use crate::record::{Outcome, Run};
+
+/// Up to so many tasks a cell has room for a decimal.
+const DECIMAL_TASKS: usize = 10;
+
+/// From here on a cell is so strongly coloured that its number needs the inverse ink.
+const STRONG: f64 = 62.0;
+
+/// The accuracy matrix, mean over the runs.
+pub(super) fn mean_matrix(runs: &[Run]) -> Vec<Vec<f64>> {
+    let n_tasks = runs.iter().map(|run| run.accuracy.len()).max().unwrap_or(0);
+    let entry = |i: usize, t: usize| {
+        let values = runs.iter().filter_map(|run| run.accuracy.get(i)?.get(t));
+        mean(values.copied())
+    };
+    (0..n_tasks)
+        .map(|i| (0..=i).map(|t| entry(i, t)).collect())
+        .collect()
+}
+
+/// The heat map of one learner under one protocol.
+pub(super) fn heat_map(outcome: &Outcome) -> String {
+    let matrix = mean_matrix(&outcome.runs);
+    let head: String = (1..=matrix.len())
+        .map(|t| format!("<th scope=\"col\">{t}</th>"))
+        .collect();
+    let body: String = matrix
+        .iter()
+        .enumerate()
+        .map(|(i, row)| line(i, row, matrix.len()))
+        .collect();
+    format!(
+        "<figure class=\"card\"><figcaption><b>{}</b> <code>{}</code></figcaption>\
+         <div class=\"scroll\"><table class=\"heat\"><thead><tr><th class=\"corner\">after \\ on</th>{head}</tr></thead>\
+         <tbody>{body}</tbody></table></div></figure>\n",
+        escape(&outcome.learner),
+        escape(&outcome.protocol),
+    )
+}
+
+fn line(i: usize, row: &[f64], n_tasks: usize) -> String {
+    let decimals = usize::from(n_tasks <= DECIMAL_TASKS);
+    let cells: String = row.iter().map(|&percent| cell(percent, decimals)).collect();
+    let later = "<td></td>".repeat(n_tasks - row.len());
+    format!("<tr><th scope=\"row\">{}</th>{cells}{later}</tr>\n", i + 1)
+}
+
+fn cell(percent: f64, decimals: usize) -> String {
+    let strong = if percent >= STRONG { " strong" } else { "" };
+    format!("<td class=\"hot{strong}\" style=\"--v:{percent:.0}\">{percent:.decimals$}</td>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn the_mean_over_runs_by_hand() {
+        let record = example::record();
+        assert_eq!(
+            mean_matrix(&record.results[0].runs),
+            [vec![97.0], vec![45.0, 65.0]]
+        );
+        assert!(mean_matrix(&[]).is_empty());
+    }
+
+    #[test]
+    fn every_cell_has_its_number_and_its_colour() {
+        let map = heat_map(&example::record().results[0]);
+        assert!(
+            map.contains("<td class=\"hot strong\" style=\"--v:97\">97.0</td><td></td>"),
+            "{map}"
+        );
+        assert!(
+            map.contains("<td class=\"hot\" style=\"--v:45\">45.0</td>"),
+            "{map}"
+        );
+        assert!(map.contains("<code>instance</code>"), "{map}");
+    }
+}

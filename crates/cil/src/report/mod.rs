@@ -1,0 +1,155 @@
+//! How an exam is shown: a [`Record`] as a text table or as one self-contained HTML page.
+//!
+//! [`table`] is for the terminal, [`html`] for people who were not there. Both only read: every figure was computed
+//! before, by [`metrics`](crate::metrics). The page is put together from `heat` maps and `curves`, drawn by `plot`.
+
+mod curves;
+mod heat;
+mod html;
+mod plot;
+mod table;
+
+pub use html::html;
+pub use table::table;
+
+use crate::record::{Outcome, Record};
+
+/// About three digits, which is all that a size or a duration is good for.
+fn three_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        v if v >= 1.0 || v == 0.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// The number of runs, which is the same for all learners.
+fn n_runs(record: &Record) -> usize {
+    record.results.first().map_or(0, |outcome| outcome.runs.len())
+}
+
+/// One outcome of each learner, for what does not depend on the protocol.
+fn first_of_each_learner(record: &Record) -> Vec<&Outcome> {
+    let learners = distinct(record.results.iter().map(|outcome| outcome.learner.as_str()));
+    let first = |learner| record.results.iter().find(|outcome| outcome.learner == learner);
+    learners.into_iter().filter_map(first).collect()
+}
+
+/// Each name once, in the order of first appearance.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
+/// A record like a real one, for the tests of all views.
+#[cfg(test)]
+mod example {
+    use serde_json::json;
+
+    use crate::metrics;
+    use crate::record::{DatasetRecord, Outcome, Record, Run, Stat};
+
+    pub fn record() -> Record {
+        Record {
+            version: "0.1.0".into(),
+            dataset: DatasetRecord {
+                name: "digits".into(),
+                n_train: 1438,
+                n_test: 359,
+                n_features: 64,
+                n_classes: 4,
+            },
+            scenario: "4/2".into(),
+            parameters: json!({"reactivation": {"batch": 10, "scopes": [0.5, 1.0]}, "nearest-mean": {}}),
+            results: vec![
+                outcome(
+                    "reactivation",
+                    "instance",
+                    [[96.0, 40.0, 60.0], [98.0, 50.0, 70.0]],
+                ),
+                outcome(
+                    "reactivation",
+                    "task-batch=all",
+                    [[96.0, 96.0, 98.0], [98.0, 98.0, 100.0]],
+                ),
+                outcome(
+                    "nearest-mean",
+                    "instance",
+                    [[90.0, 80.0, 90.0], [90.0, 80.0, 90.0]],
+                ),
+            ],
+        }
+    }
+
+    /// `accuracies` are the three entries of each run's matrix, row after row.
+    fn outcome(learner: &str, protocol: &str, accuracies: [[f64; 3]; 2]) -> Outcome {
+        let runs: Vec<Run> = (0..)
+            .zip(accuracies)
+            .map(|(seed, accuracy)| run(seed, accuracy))
+            .collect();
+        let stat = |metric: fn(&[Vec<f64>]) -> f64| {
+            Stat::of(&runs.iter().map(|run| metric(&run.accuracy)).collect::<Vec<_>>())
+        };
+        Outcome {
+            learner: learner.into(),
+            protocol: protocol.into(),
+            aca: stat(metrics::aca),
+            aia: stat(metrics::aia),
+            bwt: stat(metrics::bwt),
+            forgetting: stat(metrics::forgetting),
+            nodes: 70.0,
+            model_mb: 0.0213,
+            memory_mb: 0.0,
+            multiply_adds: 4480.0,
+            learn_seconds: 1.234,
+            predict_seconds: 0.05,
+            runs,
+        }
+    }
+
+    fn run(seed: u64, [a, b, c]: [f64; 3]) -> Run {
+        Run {
+            seed,
+            class_order: ["3", "0", "2", "1"].map(str::to_owned).to_vec(),
+            task_sizes: vec![2, 2],
+            accuracy: vec![vec![a], vec![b, c]],
+            nodes: vec![30, 70],
+            model_mb: vec![0.01, 0.0213],
+            learn_seconds: vec![0.5, 0.7],
+            predict_seconds: 0.05,
+            growth: vec![
+                json!({"task": 1, "layers": [{"stopped": "expected-accuracy",
+                       "joins": [{"nodes": 10, "residual": 0.5}, {"nodes": 30, "residual": 0.2}]}]}),
+                json!({"layers": [{"joins": [{"residual": 0.6}, {"residual": null}, {"nodes": 40}]}]}),
+            ],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        let shown = [0.0, 0.021_34, 1.234, 12.34, 1234.5].map(three_digits);
+        assert_eq!(shown, ["0.00", "0.021", "1.23", "12.3", "1234"]);
+    }
+
+    #[test]
+    fn each_learner_is_taken_once() {
+        let record = example::record();
+        let learners: Vec<&str> = first_of_each_learner(&record)
+            .iter()
+            .map(|first| first.learner.as_str())
+            .collect();
+        assert_eq!(learners, ["reactivation", "nearest-mean"]);
+    }
+}

@@ -1,0 +1,117 @@
+//! The exam as text: one line per learner and protocol, aligned for the terminal.
+//!
+//! [`table`] is the whole of it; [`html`](super::html()) shows the same figures and more.
+
+use super::{n_runs, three_digits};
+use crate::record::{Outcome, Record};
+
+const HEADINGS: [&str; 11] = [
+    "learner",
+    "protocol",
+    "ACA %",
+    "AIA %",
+    "BWT",
+    "forgetting",
+    "nodes",
+    "model MB",
+    "memory MB",
+    "learn s",
+    "predict s",
+];
+
+/// The first columns hold text, which stands left; the others numbers, which stand right.
+const TEXT_COLUMNS: usize = 2;
+
+type Cells = [String; HEADINGS.len()];
+
+/// The results of an exam as an aligned table, below a line that says what was examined.
+pub fn table(record: &Record) -> String {
+    let mut lines = vec![HEADINGS.map(str::to_owned)];
+    lines.extend(record.results.iter().map(cells));
+    let widths = widths(&lines);
+    let lines: Vec<String> = lines.iter().map(|cells| align(cells, &widths)).collect();
+    format!("{}\n\n{}\n", title(record), lines.join("\n"))
+}
+
+fn title(record: &Record) -> String {
+    let data = &record.dataset;
+    format!(
+        "{} {}: {} training and {} test rows, {} features, {} classes; mean of {} runs, ACA ± sample deviation",
+        data.name,
+        record.scenario,
+        data.n_train,
+        data.n_test,
+        data.n_features,
+        data.n_classes,
+        n_runs(record)
+    )
+}
+
+fn cells(outcome: &Outcome) -> Cells {
+    [
+        outcome.learner.clone(),
+        outcome.protocol.clone(),
+        format!("{:.2} ± {:.2}", outcome.aca.mean, outcome.aca.std),
+        format!("{:.2}", outcome.aia.mean),
+        format!("{:.3}", outcome.bwt.mean),
+        format!("{:.3}", outcome.forgetting.mean),
+        format!("{:.0}", outcome.nodes),
+        three_digits(outcome.model_mb),
+        three_digits(outcome.memory_mb),
+        three_digits(outcome.learn_seconds),
+        three_digits(outcome.predict_seconds),
+    ]
+}
+
+fn widths(lines: &[Cells]) -> [usize; HEADINGS.len()] {
+    std::array::from_fn(|column| {
+        lines
+            .iter()
+            .map(|cells| cells[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    })
+}
+
+fn align(cells: &Cells, widths: &[usize]) -> String {
+    let aligned = cells
+        .iter()
+        .zip(widths)
+        .enumerate()
+        .map(|(column, (cell, &width))| {
+            if column < TEXT_COLUMNS {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        });
+    aligned.collect::<Vec<_>>().join("  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn a_table_by_hand() {
+        let expected = "\
+digits 4/2: 1438 training and 359 test rows, 64 features, 4 classes; mean of 2 runs, ACA ± sample deviation
+
+learner       protocol               ACA %  AIA %     BWT  forgetting  nodes  model MB  memory MB  learn s  predict s
+reactivation  instance        55.00 ± 7.07  76.00  -0.520       0.260     70     0.021       0.00     1.23      0.050
+reactivation  task-batch=all  98.00 ± 1.41  97.50   0.000       0.000     70     0.021       0.00     1.23      0.050
+nearest-mean  instance        85.00 ± 0.00  87.50  -0.100       0.050     70     0.021       0.00     1.23      0.050
+";
+        assert_eq!(table(&example::record()), expected);
+    }
+
+    #[test]
+    fn an_empty_record_is_headings_only() {
+        let record = Record {
+            results: Vec::new(),
+            ..example::record()
+        };
+        assert_eq!(table(&record).lines().count(), 3);
+    }
+}

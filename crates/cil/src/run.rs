@@ -1,0 +1,217 @@
+//! One exam: deal the classes to tasks, let every learner learn them in order, examine it after each.
+//!
+//! Data flows one way: [`Dataset`] → [`Scenario`] → learner → accuracy matrix → [`Record`]. The learner is known
+//! through its trait alone.
+
+use std::time::Instant;
+
+use autoactivator::{Learner, Observer, Size, Step};
+use serde_json::{Map, Value};
+
+use crate::data::Dataset;
+use crate::error::Error;
+use crate::metrics;
+use crate::protocol::{self, Protocol};
+use crate::record::{DatasetRecord, Outcome, Record, Run, Stat};
+use crate::scenario::{Scenario, Task};
+
+/// A learner to be examined: its parameters, and how to make a fresh one for a seed.
+pub struct Entrant<'a> {
+    /// Its name in the record.
+    pub name: String,
+    /// Its parameters, for the record; the seed is that of the run.
+    pub parameters: Value,
+    /// Makes one that has seen nothing.
+    pub make: Box<dyn Fn(u64) -> Result<Box<dyn Learner>, autoactivator::Error> + 'a>,
+}
+
+/// What is examined, and how.
+pub struct Exam<'a> {
+    /// The data.
+    pub dataset: &'a Dataset,
+    /// How its classes become tasks.
+    pub scenario: Scenario,
+    /// Who is examined.
+    pub entrants: Vec<Entrant<'a>>,
+    /// How rows are shown at prediction.
+    pub protocols: Vec<Protocol>,
+    /// One run per seed.
+    pub seeds: Vec<u64>,
+}
+
+/// Follows an exam.
+pub trait Progress {
+    /// A learner begins a task: `task` of `n_tasks`, both counted from 1, in the run with `seed`.
+    fn task(&mut self, learner: &str, seed: u64, task: usize, n_tasks: usize);
+
+    /// The learner has grown.
+    fn grown(&mut self, step: &Step);
+
+    /// When true, the exam ends with [`autoactivator::Error::Interrupted`].
+    fn interrupted(&self) -> bool;
+}
+
+impl Exam<'_> {
+    /// Tasks that will be learned in all: learners × seeds × tasks.
+    pub fn n_steps(&self) -> Result<usize, Error> {
+        let n_tasks = self.scenario.task_sizes(self.dataset.n_classes())?.len();
+        Ok(n_tasks * self.entrants.len() * self.seeds.len())
+    }
+
+    /// Takes the exam.
+    pub fn run(&self, progress: &mut dyn Progress) -> Result<Record, Error> {
+        let mut results = Vec::new();
+        for entrant in &self.entrants {
+            let mut sittings = Vec::new();
+            for &seed in &self.seeds {
+                sittings.push(self.sit(entrant, seed, progress)?);
+            }
+            for (p, protocol) in self.protocols.iter().enumerate() {
+                results.push(outcome(entrant, protocol, p, &sittings)?);
+            }
+        }
+        let parameters = self
+            .entrants
+            .iter()
+            .map(|e| (e.name.clone(), e.parameters.clone()));
+        Ok(Record {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            dataset: self.dataset_record(),
+            scenario: self.scenario.label(self.dataset.n_classes()),
+            parameters: Value::Object(parameters.collect::<Map<_, _>>()),
+            results,
+        })
+    }
+
+    /// One learner, one seed: learns every task, and is examined under every protocol after each.
+    fn sit(&self, entrant: &Entrant<'_>, seed: u64, progress: &mut dyn Progress) -> Result<Sitting, Error> {
+        let tasks = self.scenario.tasks(self.dataset, seed)?;
+        let mut learner = (entrant.make)(seed)?;
+        let mut sitting = Sitting::new(self.dataset, &tasks, seed, self.protocols.len());
+        for (i, task) in tasks.iter().enumerate() {
+            progress.task(&entrant.name, seed, i + 1, tasks.len());
+            let x = self.dataset.train.x.rows().gather(&task.train);
+            let y = self.dataset.train.y.gather(&task.train);
+            let start = Instant::now();
+            learner.learn(x.rows(), &y, &mut Relay(progress))?;
+            sitting.learn_seconds.push(start.elapsed().as_secs_f64());
+            sitting.sizes.push(learner.size());
+            for (p, protocol) in self.protocols.iter().enumerate() {
+                let start = Instant::now();
+                let row = protocol::accuracy(&*learner, self.dataset, &tasks[..=i], *protocol, seed)?;
+                sitting.accuracy[p].push(row);
+                sitting.predict_seconds[p] = start.elapsed().as_secs_f64();
+            }
+        }
+        sitting.growth = learner.growth();
+        Ok(sitting)
+    }
+
+    fn dataset_record(&self) -> DatasetRecord {
+        let (train, test) = (&self.dataset.train, &self.dataset.test);
+        DatasetRecord {
+            name: self.dataset.name.clone(),
+            n_train: train.y.len(),
+            n_test: test.y.len(),
+            n_features: train.x.rows().n_features(),
+            n_classes: self.dataset.n_classes(),
+        }
+    }
+}
+
+/// Hands a learner's steps on to the exam's progress.
+struct Relay<'a>(&'a mut dyn Progress);
+
+impl Observer for Relay<'_> {
+    fn grown(&mut self, step: &Step) {
+        self.0.grown(step);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}
+
+/// What one learner did with one seed, under all protocols.
+struct Sitting {
+    seed: u64,
+    class_order: Vec<String>,
+    task_sizes: Vec<usize>,
+    /// Per protocol: the accuracy matrix.
+    accuracy: Vec<Vec<Vec<f64>>>,
+    /// Per protocol: seconds of the last examination.
+    predict_seconds: Vec<f64>,
+    /// Per task.
+    sizes: Vec<Size>,
+    learn_seconds: Vec<f64>,
+    growth: Vec<Value>,
+}
+
+impl Sitting {
+    fn new(dataset: &Dataset, tasks: &[Task], seed: u64, n_protocols: usize) -> Self {
+        let names = dataset.train.y.names();
+        let order = tasks.iter().flat_map(|task| &task.classes);
+        Self {
+            seed,
+            class_order: order.map(|&code| names[code as usize].clone()).collect(),
+            task_sizes: tasks.iter().map(|task| task.classes.len()).collect(),
+            accuracy: vec![Vec::new(); n_protocols],
+            predict_seconds: vec![0.0; n_protocols],
+            sizes: Vec::new(),
+            learn_seconds: Vec::new(),
+            growth: Vec::new(),
+        }
+    }
+
+    fn run(&self, protocol: usize) -> Run {
+        Run {
+            seed: self.seed,
+            class_order: self.class_order.clone(),
+            task_sizes: self.task_sizes.clone(),
+            accuracy: self.accuracy[protocol].clone(),
+            nodes: self.sizes.iter().map(|size| size.nodes).collect(),
+            model_mb: self.sizes.iter().map(Size::model_mb).collect(),
+            learn_seconds: self.learn_seconds.clone(),
+            predict_seconds: self.predict_seconds[protocol],
+            growth: self.growth.clone(),
+        }
+    }
+
+    fn last_size(&self) -> Size {
+        self.sizes.last().copied().unwrap_or_default()
+    }
+}
+
+fn outcome(
+    entrant: &Entrant<'_>,
+    protocol: &Protocol,
+    p: usize,
+    sittings: &[Sitting],
+) -> Result<Outcome, Error> {
+    let stat = |metric: fn(&[Vec<f64>]) -> f64| {
+        Stat::of(
+            &sittings
+                .iter()
+                .map(|s| metric(&s.accuracy[p]))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let mean = |value: &dyn Fn(&Sitting) -> f64| {
+        sittings.iter().map(value).sum::<f64>() / sittings.len().max(1) as f64
+    };
+    Ok(Outcome {
+        learner: entrant.name.clone(),
+        protocol: protocol.to_string(),
+        aca: stat(metrics::aca),
+        aia: stat(metrics::aia),
+        bwt: stat(metrics::bwt),
+        forgetting: stat(metrics::forgetting),
+        nodes: mean(&|s| s.last_size().nodes as f64),
+        model_mb: mean(&|s| s.last_size().model_mb()),
+        memory_mb: mean(&|s| s.last_size().memory_mb()),
+        multiply_adds: mean(&|s| s.last_size().multiply_adds as f64),
+        learn_seconds: mean(&|s| s.learn_seconds.iter().sum()),
+        predict_seconds: mean(&|s| s.predict_seconds[p]),
+        runs: sittings.iter().map(|s| s.run(p)).collect(),
+    })
+}

@@ -1,0 +1,19 @@
+//! Ctrl-C: the first one asks the work to stop at the next step, the second one ends the process at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+
+/// Starts listening. Without a handler Ctrl-C still ends the process, only less politely.
+pub fn listen() {
+    let _ = ctrlc::set_handler(|| {
+        if REQUESTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
+}

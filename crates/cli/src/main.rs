@@ -1,0 +1,44 @@
+//! The command line of AutoActivator: unpacks words, calls the method or the exam, packs the answer.
+//!
+//! stdout is data, everything else goes to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted.
+
+mod args;
+mod inspect;
+mod interrupt;
+mod learn;
+mod predict;
+mod progress;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    interrupt::listen();
+    let cli = Cli::parse();
+    let done = match &cli.command {
+        Command::Run(args) => run::run(args),
+        Command::Learn(args) => learn::learn(args),
+        Command::Predict(args) => predict::predict(args),
+        Command::Inspect(args) => inspect::inspect(args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(if interrupt::requested() { 130 } else { 2 })
+        }
+    }
+}
+
+/// Whoever read our stdout has seen enough: not an error of ours.
+fn broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}

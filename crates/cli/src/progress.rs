@@ -1,0 +1,89 @@
+//! Progress bars on stderr: tasks done, nodes and residual of the one being learned.
+
+use std::time::Duration;
+
+use autoactivator::{Observer, Step};
+use cil::run::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::interrupt;
+
+/// A bar over all tasks of an exam.
+pub struct ExamBar {
+    bar: ProgressBar,
+    place: String,
+    started: bool,
+}
+
+impl ExamBar {
+    pub fn new(n_tasks: usize) -> Self {
+        Self {
+            bar: bar(n_tasks, "tasks"),
+            place: String::new(),
+            started: false,
+        }
+    }
+
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Progress for ExamBar {
+    fn task(&mut self, learner: &str, seed: u64, task: usize, n_tasks: usize) {
+        if self.started {
+            self.bar.inc(1);
+        }
+        self.started = true;
+        self.place = format!("{learner}, seed {seed}, task {task}/{n_tasks}");
+        self.bar.set_message(self.place.clone());
+    }
+
+    fn grown(&mut self, step: &Step) {
+        self.bar
+            .set_message(format!("{}: {}", self.place, describe(step)));
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupt::requested()
+    }
+}
+
+/// A bar over the nodes of one task.
+pub struct TaskBar(ProgressBar);
+
+impl TaskBar {
+    pub fn new() -> Self {
+        Self(bar(0, "nodes"))
+    }
+
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+impl Observer for TaskBar {
+    fn grown(&mut self, step: &Step) {
+        self.0.set_length(step.max_nodes as u64);
+        self.0.set_position(step.nodes as u64);
+        self.0.set_message(describe(step));
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupt::requested()
+    }
+}
+
+fn describe(step: &Step) -> String {
+    format!("{} nodes, residual {:.3}", step.nodes, step.residual)
+}
+
+fn bar(length: usize, unit: &str) -> ProgressBar {
+    let bar = ProgressBar::new(length as u64);
+    let template = format!("{{bar:30}} {{pos}}/{{len}} {unit} [{{elapsed}}<{{eta}}] {{wide_msg}}");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}

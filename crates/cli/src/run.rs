@@ -1,0 +1,125 @@
+//! `autoactivator run`: takes an exam, prints the table, writes record and report.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use autoactivator::{Check, Error, Learner, Reactivation, ReactivationParams};
+use cil::baselines::{JointRidge, NearestMean, SequentialSgd, StreamingLda};
+use cil::data;
+use cil::protocol::{GroupSize, Protocol};
+use cil::record::Record;
+use cil::report;
+use cil::run::{Entrant, Exam};
+use cil::scenario::Scenario;
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::args::{LearnerKind, RunArgs};
+use crate::progress::ExamBar;
+
+pub fn run(args: &RunArgs) -> Result<()> {
+    let params = args.reactivation.params(args.seed);
+    // A parameter out of range is said before any data is read.
+    params.clone().check()?;
+    let dataset = data::open(&args.dataset, args.data.data_dir.as_deref())?;
+    let exam = Exam {
+        scenario: args
+            .tasks
+            .clone()
+            .map_or_else(|| default_scenario(dataset.n_classes()), Ok)?,
+        entrants: learners(args)
+            .into_iter()
+            .map(|kind| entrant(kind, &params))
+            .collect(),
+        protocols: protocols(args),
+        seeds: (args.seed..args.seed.saturating_add(args.seeds)).collect(),
+        dataset: &dataset,
+    };
+    let mut bar = ExamBar::new(exam.n_steps()?);
+    let record = exam.run(&mut bar);
+    bar.finish();
+    deliver(args, &record?)
+}
+
+fn deliver(args: &RunArgs, record: &Record) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match &args.json {
+        Some(path) if path == Path::new("-") => {
+            writeln!(stdout, "{}", serde_json::to_string_pretty(record)?)?
+        }
+        json => {
+            write!(stdout, "{}", report::table(record))?;
+            if let Some(path) = json {
+                write(path, serde_json::to_string_pretty(record)?)?;
+            }
+        }
+    }
+    if !args.no_report {
+        write(&args.report, report::html(record))?;
+        eprintln!("report: {}", args.report.display());
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: String) -> Result<()> {
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn default_scenario(n_classes: usize) -> Result<Scenario, cil::Error> {
+    let tasks = if n_classes >= 20 {
+        10
+    } else {
+        (n_classes / 2).clamp(1, 5)
+    };
+    tasks.to_string().parse()
+}
+
+fn protocols(args: &RunArgs) -> Vec<Protocol> {
+    if args.protocols.is_empty() {
+        vec![Protocol::Instance, Protocol::TaskBatch(GroupSize::All)]
+    } else {
+        args.protocols.clone()
+    }
+}
+
+fn learners(args: &RunArgs) -> Vec<LearnerKind> {
+    if args.learners.is_empty() {
+        LearnerKind::value_variants().to_vec()
+    } else {
+        args.learners.clone()
+    }
+}
+
+/// A learner of this kind, ready for the exam.
+fn entrant(kind: LearnerKind, params: &ReactivationParams) -> Entrant<'_> {
+    let name = kind
+        .to_possible_value()
+        .map_or_else(String::new, |value| value.get_name().to_owned());
+    type Make<'a> = Box<dyn Fn(u64) -> Result<Box<dyn Learner>, Error> + 'a>;
+    let scope = params.scopes[0];
+    let (parameters, make): (Value, Make<'_>) = match kind {
+        LearnerKind::Reactivation => (
+            json!(params),
+            Box::new(|seed| {
+                let params = ReactivationParams {
+                    seed,
+                    ..params.clone()
+                };
+                Ok(Box::new(Reactivation::new(params.check()?)))
+            }),
+        ),
+        LearnerKind::NearestMean => (json!({}), Box::new(|_| Ok(Box::new(NearestMean::default())))),
+        LearnerKind::StreamingLda => (json!({}), Box::new(|_| Ok(Box::new(StreamingLda::default())))),
+        LearnerKind::JointRidge => (
+            json!({ "scope": scope }),
+            Box::new(move |seed| Ok(Box::new(JointRidge::new(seed, scope)))),
+        ),
+        LearnerKind::SequentialSgd => (json!({}), Box::new(|seed| Ok(Box::new(SequentialSgd::new(seed))))),
+    };
+    Entrant {
+        name,
+        parameters,
+        make,
+    }
+}
