@@ -112,25 +112,25 @@ impl Check for ReactivationParams {
                 unless(
                     inside,
                     "expected_accuracy",
-                    self.expected_accuracy,
+                    &self.expected_accuracy,
                     "above 0 and at most 1",
                 )
             })
-            .or_else(|| unless(self.r > 0.0 && self.r < 1.0, "r", self.r, "above 0 and below 1"))
+            .or_else(|| unless(self.r > 0.0 && self.r < 1.0, "r", &self.r, "above 0 and below 1"))
             .or_else(|| {
                 let inside = self.ridge >= 0.0 && self.ridge.is_finite();
-                unless(inside, "ridge", self.ridge, "a finite number of at least 0")
+                unless(inside, "ridge", &self.ridge, "a finite number of at least 0")
             })
             .or_else(|| {
                 let inside = (0.0..1.0).contains(&self.validation);
-                unless(inside, "validation", self.validation, "at least 0 and below 1")
+                unless(inside, "validation", &self.validation, "at least 0 and below 1")
             })
             .or_else(|| {
                 let inside = !self.scopes.is_empty() && self.scopes.iter().all(|&s| s > 0.0 && s.is_finite());
                 unless(
                     inside,
                     "scopes",
-                    format!("{:?}", self.scopes),
+                    &format!("{:?}", self.scopes),
                     "one or more finite numbers above 0",
                 )
             })
@@ -138,10 +138,10 @@ impl Check for ReactivationParams {
 }
 
 fn at_least_one(name: &'static str, value: usize) -> Option<Error> {
-    unless(value >= 1, name, value, "at least 1")
+    unless(value >= 1, name, &value, "at least 1")
 }
 
-fn unless(inside: bool, name: &'static str, value: impl ToString, allowed: &'static str) -> Option<Error> {
+fn unless(inside: bool, name: &'static str, value: &impl ToString, allowed: &'static str) -> Option<Error> {
     (!inside).then(|| Error::Parameter {
         name,
         value: value.to_string(),

@@ -1,5 +1,7 @@
 //! Bad input gets an error that names the place and the remedy, and leaves the learner as it was.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
+
 use autoactivator::{
     Check, Error, Labels, Learner, Model, Observer, Reactivation, ReactivationParams, RepeatedClasses, Table,
 };
@@ -222,7 +224,7 @@ fn model_files_are_whole_or_refused() {
         damaged[at] ^= 0x10;
         assert!(Model::from_bytes(&damaged).is_err(), "byte {at} flipped");
     }
-    let mut longer = bytes.clone();
+    let mut longer = bytes;
     longer.push(0);
     assert!(Model::from_bytes(&longer).is_err());
 }
@@ -232,7 +234,7 @@ fn a_newer_format_is_refused_by_name() {
     let bytes = Model::Reactivation(learned()).to_bytes();
     let text = br#"format_version\":1"#;
     let at = bytes.windows(text.len()).position(|w| w == text).unwrap();
-    let mut newer = bytes.clone();
+    let mut newer = bytes;
     newer[at + text.len() - 1] = b'9';
     let error = Model::from_bytes(&newer).unwrap_err();
     assert!(

@@ -1,6 +1,8 @@
 //! Laws of the paper's learner, whatever the data: same seed, same bytes; the training residual never grows; a new
 //! task leaves earlier units as they were; predicting changes nothing; a group of one is an instance.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
+
 use autoactivator::{Activation, Check, Labels, Learner, Model, Reactivation, ReactivationParams, Table};
 use proptest::prelude::*;
 

@@ -1,6 +1,8 @@
 //! The slow truths beside the fast path: the stepwise update against the paper's own formula (Eq. W_L+1, both
 //! branches) and against a solve from scratch, on awkward sizes and awkward columns.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
+
 use autoactivator::least_squares::StepwiseFit;
 use autoactivator::linalg::{Matrix, least_squares, product, solve_positive_definite};
 
