@@ -14,6 +14,8 @@ pub enum Activation {
     Tanh,
     /// max(0, x).
     Relu,
+    /// x².
+    Square,
 }
 
 impl Activation {
@@ -24,6 +26,7 @@ impl Activation {
             Self::Sigmoid => arch.dispatch(|| values.iter_mut().for_each(|v| *v = sigmoid(*v + bias))),
             Self::Tanh => arch.dispatch(|| values.iter_mut().for_each(|v| *v = tanh(*v + bias))),
             Self::Relu => arch.dispatch(|| values.iter_mut().for_each(|v| *v = relu(*v + bias))),
+            Self::Square => arch.dispatch(|| values.iter_mut().for_each(|v| *v = (*v + bias) * (*v + bias))),
         }
     }
 }

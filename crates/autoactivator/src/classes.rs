@@ -44,7 +44,8 @@ impl ClassList {
         y.codes().iter().map(|&code| place_of[code as usize]).collect()
     }
 
-    fn admit_one(&mut self, name: &str) -> u32 {
+    /// The place of `name`, admitted when it is new.
+    pub(crate) fn admit_one(&mut self, name: &str) -> u32 {
         self.place(name).unwrap_or_else(|| {
             let place = self.names.len() as u32;
             self.names.push(name.to_owned());

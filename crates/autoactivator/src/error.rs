@@ -123,6 +123,56 @@ pub enum Error {
         ridge: f64,
     },
 
+    /// A pool of image nodes for rows that are not known to be images.
+    #[error(
+        "a pool of {kind} needs images: give their shape with `image`, like 28x28, or choose another pool"
+    )]
+    NoImages {
+        /// The pool.
+        kind: &'static str,
+    },
+
+    /// An image shape that does not fit the rows.
+    #[error("images of {shape} do not fit rows of {n_features} features")]
+    ImageShape {
+        /// The shape.
+        shape: String,
+        /// Features of a row.
+        n_features: usize,
+    },
+
+    /// A first task that a pool can take nothing from.
+    #[error(
+        "the first task has no {what} to make a pool from: begin with a task that has, or choose another pool"
+    )]
+    NothingToCut {
+        /// What was looked for.
+        what: &'static str,
+    },
+
+    /// Memories over different pools.
+    #[error("the memories have different pools ({reason}): only memories over one pool can be merged")]
+    DifferentPools {
+        /// What differs.
+        reason: String,
+    },
+
+    /// Rows to unlearn that cannot have been learned.
+    #[error("these rows cannot have been learned ({reason}): the memory is as it was before")]
+    NeverLearned {
+        /// How that shows.
+        reason: String,
+    },
+
+    /// A class that is not there.
+    #[error("class '{class}' is not known: the model knows {known}")]
+    UnknownClass {
+        /// The class.
+        class: String,
+        /// All that are known.
+        known: String,
+    },
+
     /// Learning was stopped from outside; nothing was changed.
     #[error("interrupted: the model is as it was before")]
     Interrupted,

@@ -1,14 +1,21 @@
 //! The method: matrices in, model out.
 
 pub mod activation;
+pub mod calibration;
 mod classes;
+mod consolidation;
+mod deployed;
 mod error;
+pub mod forward;
 mod learner;
 pub mod least_squares;
 pub mod linalg;
+pub mod memory;
 pub mod node;
 pub mod params;
+pub mod pool;
 mod reactivation;
+pub mod readout;
 mod recruit;
 pub mod rng;
 mod rows;
@@ -18,10 +25,16 @@ pub mod threshold;
 pub mod unit;
 
 pub use activation::Activation;
+pub use calibration::Calibration;
 pub use classes::ClassList;
+pub use consolidation::{Consolidation, TaskGrowth};
+pub use deployed::{Answer, Deployed};
 pub use error::Error;
 pub use learner::{Learner, Observer, Size, Step};
-pub use params::{Check, Checked, ReactivationParams, RepeatedClasses};
+pub use memory::Memory;
+pub use params::{
+    Check, Checked, ConsolidationParams, Precision, ReactivationParams, ReadoutKind, RepeatedClasses,
+};
 pub use reactivation::{Awakening, Reactivation};
-pub use rows::{Labels, Rows, Table, check_rows, check_task};
+pub use rows::{ImageShape, Labels, Rows, Table, check_rows, check_task};
 pub use snapshot::{FORMAT_VERSION, Model};

@@ -73,6 +73,11 @@ impl<T: Real> Matrix<T> {
         &self.values
     }
 
+    /// The values themselves, column after column.
+    pub fn into_values(self) -> Vec<T> {
+        self.values
+    }
+
     /// All values, column after column.
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
@@ -193,6 +198,11 @@ impl<T: Real> View<'_, T> {
         Self(self.0.transpose())
     }
 
+    /// The columns from `start` up to, not including, `end`.
+    pub fn columns(self, start: usize, end: usize) -> Self {
+        Self(self.0.subcols(start, end - start))
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.0.nrows()
@@ -266,6 +276,25 @@ pub fn solve_positive_definite(a: &Matrix<f64>, b: &Matrix<f64>) -> Option<Matri
     let mut x = b.clone();
     factor.solve_in_place(x.faer_mut());
     Some(x)
+}
+
+/// The eigenvalues of a symmetric matrix (its lower triangle is read) and its eigenvectors as columns.
+pub struct Eigen {
+    /// In ascending order.
+    pub values: Vec<f64>,
+    /// `(n, n)`.
+    pub vectors: Matrix<f64>,
+}
+
+/// Decomposes a symmetric matrix; `None` when that does not converge.
+pub fn eigen(a: &Matrix<f64>) -> Option<Eigen> {
+    let evd = a.view().0.self_adjoint_eigen(Side::Lower).ok()?;
+    let n = a.n_cols;
+    let (values, vectors) = (evd.S().column_vector(), evd.U());
+    Some(Eigen {
+        values: (0..n).map(|i| values[i]).collect(),
+        vectors: Matrix::from_fn(n, n, |i, j| vectors[(i, j)]),
+    })
 }
 
 /// The least-squares solution of `a x = b` for a tall `a` of full column rank, by a QR decomposition.

@@ -22,6 +22,11 @@ pub enum Stream {
         /// Task, from 0.
         task: usize,
     },
+    /// One layer of a pool.
+    Pool {
+        /// The layer, the outermost first, from 0.
+        layer: usize,
+    },
 }
 
 impl Stream {
@@ -29,6 +34,7 @@ impl Stream {
         match self {
             Self::Candidates { task, layer } => ((task as u64) << 16) | layer as u64,
             Self::Validation { task } => ((task as u64) << 16) | 0xffff,
+            Self::Pool { layer } => (1 << 63) | layer as u64,
         }
     }
 }
@@ -48,6 +54,12 @@ impl Random {
     pub fn symmetric(&mut self, scope: f32) -> f32 {
         let unit = (self.0.next_u32() >> 8) as f32 * (1.0 / (1 << 23) as f32) - 1.0;
         unit * scope
+    }
+
+    /// Near enough to normal: twelve uniform numbers summed, which needs nothing but additions and is therefore the
+    /// same to the last bit everywhere.
+    pub fn normal(&mut self) -> f32 {
+        (0..12).map(|_| self.symmetric(0.5)).sum()
     }
 
     /// Uniform in `0..n`, for `n` up to 2³²; the bias of at most n/2⁶⁴ is of no account.

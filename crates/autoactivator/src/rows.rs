@@ -4,7 +4,11 @@
 //! [`Labels`] are dictionary-coded: a list of class names and one code per row.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
@@ -107,11 +111,73 @@ impl Table {
         Ok(Self { values, n_features })
     }
 
+    /// Takes whole rows that this crate made itself.
+    pub(crate) fn from_whole_rows(values: Vec<f32>, n_features: usize) -> Self {
+        debug_assert!(values.len().is_multiple_of(n_features.max(1)));
+        Self {
+            values,
+            n_features: n_features.max(1),
+        }
+    }
+
     /// The rows, borrowed.
     pub fn rows(&self) -> Rows<'_> {
         Rows {
             values: &self.values,
             n_features: self.n_features,
+        }
+    }
+}
+
+/// How the features of one row form an image: row after row of pixels, channels innermost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageShape {
+    /// Rows of pixels.
+    pub height: usize,
+    /// Pixels in a row.
+    pub width: usize,
+    /// Values of a pixel.
+    pub channels: usize,
+}
+
+impl ImageShape {
+    /// Values of an image.
+    pub fn n_values(&self) -> usize {
+        self.height * self.width * self.channels
+    }
+}
+
+impl fmt::Display for ImageShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}x{}", self.height, self.width, self.channels)
+    }
+}
+
+impl FromStr for ImageShape {
+    type Err = Error;
+
+    /// `28x28` or `32x32x3`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let sides: Option<Vec<usize>> = text
+            .split('x')
+            .map(|side| side.parse().ok().filter(|&n| (1..=1 << 20).contains(&n)))
+            .collect();
+        match sides.as_deref() {
+            Some(&[height, width]) => Ok(Self {
+                height,
+                width,
+                channels: 1,
+            }),
+            Some(&[height, width, channels]) => Ok(Self {
+                height,
+                width,
+                channels,
+            }),
+            _ => Err(Error::Parameter {
+                name: "image",
+                value: text.to_owned(),
+                allowed: "HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, like 28x28 or 32x32x3",
+            }),
         }
     }
 }

@@ -250,6 +250,10 @@ mod tests {
             Ok(())
         }
 
+        fn n_features(&self) -> Option<usize> {
+            None
+        }
+
         fn classes(&self) -> &[String] {
             &self.classes
         }

@@ -6,6 +6,9 @@
 use std::time::Instant;
 
 use autoactivator::{Learner, Observer, Size, Step};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value};
 
 use crate::data::Dataset;
@@ -22,8 +25,11 @@ pub struct Entrant<'a> {
     /// Its parameters, for the record; the seed is that of the run.
     pub parameters: Value,
     /// Makes one that has seen nothing.
-    pub make: Box<dyn Fn(u64) -> Result<Box<dyn Learner>, autoactivator::Error> + 'a>,
+    pub make: Make<'a>,
 }
+
+/// Makes a learner for a seed.
+pub type Make<'a> = Box<dyn Fn(u64) -> Result<Box<dyn Learner>, autoactivator::Error> + 'a>;
 
 /// What is examined, and how.
 pub struct Exam<'a> {
@@ -31,6 +37,9 @@ pub struct Exam<'a> {
     pub dataset: &'a Dataset,
     /// How its classes become tasks.
     pub scenario: Scenario,
+    /// Whether all training rows arrive in one pass in random order, as many parts as there are tasks, instead of task
+    /// after task; the learner is then examined once, at the end.
+    pub online: bool,
     /// Who is examined.
     pub entrants: Vec<Entrant<'a>>,
     /// How rows are shown at prediction.
@@ -77,7 +86,7 @@ impl Exam<'_> {
         Ok(Record {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             dataset: self.dataset_record(),
-            scenario: self.scenario.label(self.dataset.n_classes()),
+            scenario: self.scenario_label(),
             parameters: Value::Object(parameters.collect::<Map<_, _>>()),
             results,
         })
@@ -88,14 +97,23 @@ impl Exam<'_> {
         let tasks = self.scenario.tasks(self.dataset, seed)?;
         let mut learner = (entrant.make)(seed)?;
         let mut sitting = Sitting::new(self.dataset, &tasks, seed, self.protocols.len());
-        for (i, task) in tasks.iter().enumerate() {
+        let lessons = if self.online {
+            shuffled(&tasks, seed)
+        } else {
+            tasks.iter().map(|t| t.train.clone()).collect()
+        };
+        for (i, rows) in lessons.iter().enumerate() {
             progress.task(&entrant.name, seed, i + 1, tasks.len());
-            let x = self.dataset.train.x.rows().gather(&task.train);
-            let y = self.dataset.train.y.gather(&task.train);
+            let x = self.dataset.train.x.rows().gather(rows);
+            let y = self.dataset.train.y.gather(rows);
             let start = Instant::now();
             learner.learn(x.rows(), &y, &mut Relay(progress))?;
             sitting.learn_seconds.push(start.elapsed().as_secs_f64());
             sitting.sizes.push(learner.size());
+            let last = i + 1 == lessons.len();
+            if self.online && !last {
+                continue;
+            }
             for (p, protocol) in self.protocols.iter().enumerate() {
                 let start = Instant::now();
                 let row = protocol::accuracy(&*learner, self.dataset, &tasks[..=i], *protocol, seed)?;
@@ -105,6 +123,15 @@ impl Exam<'_> {
         }
         sitting.growth = learner.growth();
         Ok(sitting)
+    }
+
+    fn scenario_label(&self) -> String {
+        let label = self.scenario.label(self.dataset.n_classes());
+        if self.online {
+            format!("{label} online")
+        } else {
+            label
+        }
     }
 
     fn dataset_record(&self) -> DatasetRecord {
@@ -117,6 +144,18 @@ impl Exam<'_> {
             n_classes: self.dataset.n_classes(),
         }
     }
+}
+
+/// All training rows in random order, in as many parts as there are tasks.
+fn shuffled(tasks: &[Task], seed: u64) -> Vec<Vec<usize>> {
+    let mut rows: Vec<usize> = tasks.iter().flat_map(|task| task.train.iter().copied()).collect();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    // The streams before this one ordered the classes and drew the groups of the exam.
+    rng.set_stream(2);
+    rows.shuffle(&mut rng);
+    rows.chunks(rows.len().div_ceil(tasks.len()).max(1))
+        .map(<[usize]>::to_vec)
+        .collect()
 }
 
 /// Hands a learner's steps on to the exam's progress.

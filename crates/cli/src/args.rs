@@ -2,10 +2,15 @@
 
 use std::path::PathBuf;
 
-use autoactivator::{Activation, ReactivationParams, RepeatedClasses};
+use autoactivator::pool::{ConvolutionSpec, PoolSpec, Preparation};
+use autoactivator::{
+    Activation, ConsolidationParams, ImageShape, Precision, ReactivationParams, ReadoutKind, RepeatedClasses,
+};
 use cil::protocol::Protocol;
 use cil::scenario::Scenario;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// Learns new classes in seconds on a CPU, without old data and without forgetting.
 #[derive(Debug, Parser)]
@@ -29,13 +34,18 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// digits (built in), mnist, fashion-mnist, cifar100-lite0, or a folder or .csv file of your own
+    /// digits (built in), mnist, fashion-mnist, cifar100-lite0, a folder or .csv file of your own, or an experiment
+    /// file (.toml), whose settings hold unless an option says otherwise
     #[arg(default_value = "digits")]
     pub dataset: String,
 
     /// How classes become tasks: 5, 10/5, 10,20,30,40, B50/10 or single [default: 5, or 10 from 20 classes on]
     #[arg(long, visible_alias = "split")]
     pub tasks: Option<Scenario>,
+
+    /// One pass over all rows in random order instead of one task after the other
+    #[arg(long)]
+    pub online: bool,
 
     /// Learner to examine; may be given several times [default: all]
     #[arg(long = "learner", value_enum)]
@@ -46,9 +56,9 @@ pub struct RunArgs {
     #[arg(long = "protocol")]
     pub protocols: Vec<Protocol>,
 
-    /// Number of runs, each with its own class order and random nodes
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
-    pub seeds: u64,
+    /// Number of runs, each with its own class order and random nodes [default: 5]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub seeds: Option<u64>,
 
     /// Seed of the first run
     #[arg(long, default_value_t = 0)]
@@ -70,7 +80,13 @@ pub struct RunArgs {
     pub data: DataArgs,
 
     #[command(flatten)]
+    pub shared: SharedArgs,
+
+    #[command(flatten)]
     pub reactivation: ReactivationArgs,
+
+    #[command(flatten)]
+    pub consolidation: ConsolidationArgs,
 }
 
 #[derive(Debug, Args)]
@@ -80,6 +96,10 @@ pub struct LearnArgs {
 
     /// The rows of the task: a .csv file with the class in the last column, or a data set by name or folder
     pub rows: String,
+
+    /// Kind of a new model
+    #[arg(long, value_enum, default_value_t = ModelKind::Consolidation)]
+    pub learner: ModelKind,
 
     /// Learn these classes only, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
@@ -93,7 +113,13 @@ pub struct LearnArgs {
     pub data: DataArgs,
 
     #[command(flatten)]
+    pub shared: SharedArgs,
+
+    #[command(flatten)]
     pub reactivation: ReactivationArgs,
+
+    #[command(flatten)]
+    pub consolidation: ConsolidationArgs,
 }
 
 #[derive(Debug, Args)]
@@ -129,9 +155,21 @@ pub struct DataArgs {
     pub data_dir: Option<PathBuf>,
 }
 
-/// Learners by name.
+/// Learners that a model file can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModelKind {
+    /// One memory for all tasks
+    Consolidation,
+    /// The paper's: one neural unit per task
+    Reactivation,
+}
+
+/// Learners by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LearnerKind {
+    /// One memory for all tasks
+    Consolidation,
     /// The paper's: one neural unit per task
     Reactivation,
     /// Nearest class mean
@@ -159,6 +197,20 @@ fn group_size(text: &str) -> Result<GroupSize, String> {
     }
 }
 
+/// Parameters that both learners have; what is not given keeps its default.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parameters of both learners")]
+pub struct SharedArgs {
+    /// r: fraction of the squared residual that may remain after a join [default: 0.9]
+    #[arg(long, value_name = "r")]
+    pub r: Option<f64>,
+
+    /// Regularisation of the output weights, relative to the mean diagonal of their Gram matrix [default: 1e-10 for
+    /// reactivation, by generalised cross-validation for consolidation]
+    #[arg(long)]
+    pub ridge: Option<f64>,
+}
+
 /// Parameters of the paper's learner; what is not given keeps its default.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parameters of reactivation")]
@@ -179,27 +231,19 @@ pub struct ReactivationArgs {
     #[arg(long, value_name = "R", value_parser = fraction)]
     pub expected_accuracy: Option<f64>,
 
-    /// r: fraction of the squared residual that may remain after a join [default: 0.9]
-    #[arg(long, value_name = "r")]
-    pub r: Option<f64>,
-
-    /// λ: scopes of the random weights, tried in this order
+    /// λ: scopes of the random weights, tried in this order [default: 0.5]
     #[arg(long, value_delimiter = ',', value_name = "λ,...")]
     pub scopes: Option<Vec<f32>>,
 
     /// g: activation function [default: sigmoid]
-    #[arg(long, value_enum)]
-    pub activation: Option<ActivationKind>,
-
-    /// Regularisation of the output weights, relative to the mean diagonal of AᵀA
-    #[arg(long)]
-    pub ridge: Option<f64>,
+    #[arg(long, value_parser = named::<Activation>)]
+    pub activation: Option<Activation>,
 
     /// Fraction of a task's rows kept to watch the residual; 0 switches it off [default: 0.1]
     #[arg(long, value_parser = fraction)]
     pub validation: Option<f64>,
 
-    /// Joins without a new lowest validation residual after which a unit is finished
+    /// Joins without a new lowest validation residual after which a unit is finished [default: 3]
     #[arg(long)]
     pub patience: Option<usize>,
 
@@ -211,54 +255,172 @@ pub struct ReactivationArgs {
     #[arg(long)]
     pub reuse: bool,
 
-    /// What to do with a class that an earlier task brought [default: refuse]
+    /// What to do with a class that an earlier task brought: refuse or accept [default: refuse]
+    #[arg(long, value_parser = named::<RepeatedClasses>)]
+    pub repeated_classes: Option<RepeatedClasses>,
+}
+
+/// Parameters of consolidation; what is not given keeps its default.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parameters of consolidation")]
+pub struct ConsolidationArgs {
+    /// Kind of the pool [default: convolution for images, random nodes on the features otherwise]
     #[arg(long, value_enum)]
-    pub repeated_classes: Option<RepeatedClassesKind>,
+    pub pool: Option<PoolKind>,
+
+    /// Nodes of the pool, or filters of a convolution
+    #[arg(long, value_name = "N")]
+    pub pool_nodes: Option<usize>,
+
+    /// Random nodes on top of the pool, read beside it
+    #[arg(long, value_name = "N")]
+    pub second_layer: Option<usize>,
+
+    /// Nodes recruited from the pool at the most [default: all]
+    #[arg(long, value_name = "N")]
+    pub max_nodes: Option<usize>,
+
+    /// Part of the residual that a node must take away to be recruited [default: 0]
+    #[arg(long)]
+    pub expected_gain: Option<f64>,
+
+    /// What the nodes are read with: ridge, lda or nearest-mean [default: ridge]
+    #[arg(long, value_parser = named::<ReadoutKind>)]
+    pub readout: Option<ReadoutKind>,
+
+    /// Shrinkage of the covariance for lda [default: 0.001]
+    #[arg(long)]
+    pub shrinkage: Option<f64>,
+
+    /// Precision of the products, f32 or f64; sums are always f64 [default: f32]
+    #[arg(long, value_parser = named::<Precision>)]
+    pub precision: Option<Precision>,
+
+    /// What old evidence counts for when a new task arrives, for drifting data [default: 1]
+    #[arg(long)]
+    pub fading: Option<f64>,
+
+    /// What a row of a class counts for; may be given several times
+    #[arg(long, value_name = "CLASS=WEIGHT", value_parser = class_weight)]
+    pub class_weight: Vec<(String, f64)>,
+
+    /// Shape of the images that rows are, for data that does not tell: 28x28 or 32x32x3
+    #[arg(long, value_name = "HxW[xC]")]
+    pub image: Option<ImageShape>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ActivationKind {
-    Sigmoid,
-    Tanh,
-    Relu,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum RepeatedClassesKind {
-    Refuse,
-    Accept,
+/// Pools by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PoolKind {
+    /// The paper's nodes
+    Uniform,
+    /// Normal weights and ReLU on standardised features
+    Gaussian,
+    /// The features themselves, standardised
+    Features,
+    /// Random nodes on random rectangles of an image
+    Patches,
+    /// Differences of two rows of different classes, on random rectangles
+    Differences,
+    /// Filters cut from images, read over the cells of a grid
+    Convolution,
 }
 
 impl ReactivationArgs {
-    /// The parameters, with `seed` and defaults for what was not given.
-    pub fn params(&self, seed: u64) -> ReactivationParams {
-        let d = ReactivationParams::default();
+    /// The parameters: `base` where nothing was given.
+    pub fn params(&self, shared: &SharedArgs, base: ReactivationParams) -> ReactivationParams {
         ReactivationParams {
-            step_size: self.step_size.unwrap_or(d.step_size),
-            t_max: self.t_max.unwrap_or(d.t_max),
-            l_max: self.l_max.unwrap_or(d.l_max),
-            expected_accuracy: self.expected_accuracy.unwrap_or(d.expected_accuracy),
-            r: self.r.unwrap_or(d.r),
-            scopes: self.scopes.clone().unwrap_or(d.scopes),
-            activation: self.activation.map_or(d.activation, |g| match g {
-                ActivationKind::Sigmoid => Activation::Sigmoid,
-                ActivationKind::Tanh => Activation::Tanh,
-                ActivationKind::Relu => Activation::Relu,
-            }),
-            ridge: self.ridge.unwrap_or(d.ridge),
-            validation: self.validation.unwrap_or(d.validation),
-            patience: self.patience.unwrap_or(d.patience),
-            layers: self.layers.unwrap_or(d.layers),
-            reuse: self.reuse,
-            repeated_classes: self
-                .repeated_classes
-                .map_or(d.repeated_classes, |choice| match choice {
-                    RepeatedClassesKind::Refuse => RepeatedClasses::Refuse,
-                    RepeatedClassesKind::Accept => RepeatedClasses::Accept,
-                }),
-            seed,
+            step_size: self.step_size.unwrap_or(base.step_size),
+            t_max: self.t_max.unwrap_or(base.t_max),
+            l_max: self.l_max.unwrap_or(base.l_max),
+            expected_accuracy: self.expected_accuracy.unwrap_or(base.expected_accuracy),
+            r: shared.r.unwrap_or(base.r),
+            scopes: self.scopes.clone().unwrap_or(base.scopes),
+            activation: self.activation.unwrap_or(base.activation),
+            ridge: shared.ridge.unwrap_or(base.ridge),
+            validation: self.validation.unwrap_or(base.validation),
+            patience: self.patience.unwrap_or(base.patience),
+            layers: self.layers.unwrap_or(base.layers),
+            reuse: self.reuse || base.reuse,
+            repeated_classes: self.repeated_classes.unwrap_or(base.repeated_classes),
+            seed: base.seed,
         }
     }
+}
+
+impl ConsolidationArgs {
+    /// The parameters: `base` where nothing was given.
+    pub fn params(&self, shared: &SharedArgs, base: ConsolidationParams) -> ConsolidationParams {
+        let mut class_weights = base.class_weights;
+        class_weights.extend(self.class_weight.iter().cloned());
+        ConsolidationParams {
+            pool: self.pool_spec().or(base.pool),
+            image: self.image.or(base.image),
+            max_nodes: self.max_nodes.or(base.max_nodes),
+            r: shared.r.unwrap_or(base.r),
+            expected_gain: self.expected_gain.unwrap_or(base.expected_gain),
+            readout: self.readout.unwrap_or(base.readout),
+            ridge: shared.ridge.or(base.ridge),
+            shrinkage: self.shrinkage.unwrap_or(base.shrinkage),
+            precision: self.precision.unwrap_or(base.precision),
+            fading: self.fading.unwrap_or(base.fading),
+            class_weights,
+            seed: base.seed,
+        }
+    }
+
+    fn pool_spec(&self) -> Option<PoolSpec> {
+        let nodes = self.pool_nodes.unwrap_or(2000);
+        let preparation = Preparation::Standardise;
+        let pool = match self.pool? {
+            PoolKind::Uniform => PoolSpec::Uniform {
+                nodes,
+                scope: 0.5,
+                activation: Activation::Sigmoid,
+            },
+            PoolKind::Gaussian => PoolSpec::Gaussian {
+                nodes,
+                activation: Activation::Relu,
+                preparation,
+            },
+            PoolKind::Features => PoolSpec::Features { preparation },
+            PoolKind::Patches => PoolSpec::Patches {
+                nodes,
+                activation: Activation::Relu,
+            },
+            PoolKind::Differences => PoolSpec::Differences {
+                nodes,
+                scale: 4.0,
+                activation: Activation::Sigmoid,
+            },
+            PoolKind::Convolution => {
+                let filters = self.pool_nodes.unwrap_or(ConvolutionSpec::default().filters);
+                PoolSpec::Convolution(ConvolutionSpec {
+                    filters,
+                    ..ConvolutionSpec::default()
+                })
+            }
+        };
+        Some(match self.second_layer {
+            Some(directions) => PoolSpec::Stack {
+                first: Box::new(pool),
+                directions,
+                activations: vec![Activation::Relu],
+            },
+            None => pool,
+        })
+    }
+}
+
+/// A value by the name it has in files.
+fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(|e| e.to_string())
+}
+
+fn class_weight(text: &str) -> Result<(String, f64), String> {
+    let (name, weight) = text.rsplit_once('=').ok_or("expected CLASS=WEIGHT")?;
+    let weight = weight.parse::<f64>().map_err(|e| e.to_string())?;
+    Ok((name.to_owned(), weight))
 }
 
 /// A fraction, also written as a percentage.

@@ -1,19 +1,14 @@
 //! `autoactivator learn`: one task into a model file.
 
 use anyhow::{Result, bail};
-use autoactivator::{Check, Labels, Model, Reactivation, Table};
+use autoactivator::{Check, Labels, Model, Reactivation, ReactivationParams, Table};
 use cil::data::{self, Part};
 
 use crate::args::LearnArgs;
 use crate::progress::TaskBar;
 
 pub fn learn(args: &LearnArgs) -> Result<()> {
-    let params = args.reactivation.params(args.seed).check()?;
-    let mut model = if args.model.exists() {
-        Model::load(&args.model)?
-    } else {
-        Model::Reactivation(Reactivation::new(params))
-    };
+    let mut model = open_or_make(args)?;
     let rows = data::read(&args.rows, args.data.data_dir.as_deref(), Part::Train)?;
     let (x, y) = select(rows.x, rows.y, &args.classes)?;
     let mut bar = TaskBar::new();
@@ -31,6 +26,19 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
         size.model_mb(),
     );
     Ok(())
+}
+
+/// The model in the file, or a new one.
+fn open_or_make(args: &LearnArgs) -> Result<Model> {
+    if args.model.exists() {
+        return Ok(Model::load(&args.model)?);
+    }
+    let base = ReactivationParams {
+        seed: args.seed,
+        ..ReactivationParams::default()
+    };
+    let params = args.reactivation.params(&args.shared, base).check()?;
+    Ok(Model::Reactivation(Reactivation::new(params)))
 }
 
 /// The rows of the given classes; all rows when none is given.

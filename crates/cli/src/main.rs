@@ -3,6 +3,7 @@
 //! stdout is data, everything else goes to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted.
 
 mod args;
+mod experiment;
 mod inspect;
 mod interrupt;
 mod learn;

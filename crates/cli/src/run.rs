@@ -4,36 +4,43 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use autoactivator::{Check, Error, Learner, Reactivation, ReactivationParams};
+use autoactivator::{Check, Consolidation, ConsolidationParams, Reactivation, ReactivationParams};
 use cil::baselines::{JointRidge, NearestMean, SequentialSgd, StreamingLda};
 use cil::data;
 use cil::protocol::{GroupSize, Protocol};
 use cil::record::Record;
 use cil::report;
-use cil::run::{Entrant, Exam};
+use cil::run::{Entrant, Exam, Make};
 use cil::scenario::Scenario;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::args::{LearnerKind, RunArgs};
+use crate::experiment::Experiment;
 use crate::progress::ExamBar;
 
 pub fn run(args: &RunArgs) -> Result<()> {
-    let params = args.reactivation.params(args.seed);
+    let mut experiment = Experiment::new(args)?;
     // A parameter out of range is said before any data is read.
-    params.clone().check()?;
-    let dataset = data::open(&args.dataset, args.data.data_dir.as_deref())?;
+    experiment.reactivation.clone().check()?;
+    experiment.consolidation.clone().check()?;
+    let scenario = experiment.scenario(args)?;
+    let protocols = experiment.protocols(args)?;
+    let dataset = data::open(&experiment.dataset, args.data.data_dir.as_deref())?;
+    experiment.consolidation.image = experiment.consolidation.image.or(dataset.image);
     let exam = Exam {
-        scenario: args
-            .tasks
-            .clone()
-            .map_or_else(|| default_scenario(dataset.n_classes()), Ok)?,
-        entrants: learners(args)
+        scenario: scenario.map_or_else(|| default_scenario(dataset.n_classes()), Ok)?,
+        online: experiment.online,
+        entrants: learners(&experiment)
             .into_iter()
-            .map(|kind| entrant(kind, &params))
+            .map(|kind| entrant(kind, &experiment))
             .collect(),
-        protocols: protocols(args),
-        seeds: (args.seed..args.seed.saturating_add(args.seeds)).collect(),
+        protocols: if protocols.is_empty() {
+            default_protocols()
+        } else {
+            protocols
+        },
+        seeds: (args.seed..args.seed.saturating_add(experiment.seeds)).collect(),
         dataset: &dataset,
     };
     let mut bar = ExamBar::new(exam.n_steps()?);
@@ -46,7 +53,7 @@ fn deliver(args: &RunArgs, record: &Record) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     match &args.json {
         Some(path) if path == Path::new("-") => {
-            writeln!(stdout, "{}", serde_json::to_string_pretty(record)?)?
+            writeln!(stdout, "{}", serde_json::to_string_pretty(record)?)?;
         }
         json => {
             write!(stdout, "{}", report::table(record))?;
@@ -75,38 +82,44 @@ fn default_scenario(n_classes: usize) -> Result<Scenario, cil::Error> {
     tasks.to_string().parse()
 }
 
-fn protocols(args: &RunArgs) -> Vec<Protocol> {
-    if args.protocols.is_empty() {
-        vec![Protocol::Instance, Protocol::TaskBatch(GroupSize::All)]
-    } else {
-        args.protocols.clone()
-    }
+fn default_protocols() -> Vec<Protocol> {
+    vec![Protocol::Instance, Protocol::TaskBatch(GroupSize::All)]
 }
 
-fn learners(args: &RunArgs) -> Vec<LearnerKind> {
-    if args.learners.is_empty() {
+fn learners(experiment: &Experiment) -> Vec<LearnerKind> {
+    if experiment.learners.is_empty() {
         LearnerKind::value_variants().to_vec()
     } else {
-        args.learners.clone()
+        experiment.learners.clone()
     }
 }
 
 /// A learner of this kind, ready for the exam.
-fn entrant(kind: LearnerKind, params: &ReactivationParams) -> Entrant<'_> {
+fn entrant(kind: LearnerKind, experiment: &Experiment) -> Entrant<'_> {
+    let (reactivation, consolidation) = (&experiment.reactivation, &experiment.consolidation);
     let name = kind
         .to_possible_value()
         .map_or_else(String::new, |value| value.get_name().to_owned());
-    type Make<'a> = Box<dyn Fn(u64) -> Result<Box<dyn Learner>, Error> + 'a>;
-    let scope = params.scopes[0];
+    let scope = reactivation.scopes[0];
     let (parameters, make): (Value, Make<'_>) = match kind {
         LearnerKind::Reactivation => (
-            json!(params),
+            json!(reactivation),
             Box::new(|seed| {
                 let params = ReactivationParams {
                     seed,
-                    ..params.clone()
+                    ..reactivation.clone()
                 };
                 Ok(Box::new(Reactivation::new(params.check()?)))
+            }),
+        ),
+        LearnerKind::Consolidation => (
+            json!(consolidation),
+            Box::new(|seed| {
+                let params = ConsolidationParams {
+                    seed,
+                    ..consolidation.clone()
+                };
+                Ok(Box::new(Consolidation::new(params.check()?)))
             }),
         ),
         LearnerKind::NearestMean => (json!({}), Box::new(|_| Ok(Box::new(NearestMean::default())))),

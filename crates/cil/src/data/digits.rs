@@ -4,11 +4,11 @@
 
 use std::path::Path;
 
-use autoactivator::Table;
+use autoactivator::{ImageShape, Table};
 
 use super::source::Source;
 use super::split::split;
-use super::{Dataset, ImageShape, NamedRows, csv};
+use super::{Dataset, NamedRows, csv};
 use crate::error::Error;
 
 pub(super) const NAME: &str = "digits";

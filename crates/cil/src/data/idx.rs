@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use autoactivator::Table;
+use autoactivator::{ImageShape, Table};
 
 use super::source::{Source, find, require};
-use super::{Dataset, ImageShape, NamedRows, bad, name_of};
+use super::{Dataset, NamedRows, bad, name_of};
 use crate::error::Error;
 
 /// Unsigned bytes in three dimensions: images, rows, columns.

@@ -14,8 +14,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autoactivator::{Labels, Table};
-use serde::{Deserialize, Serialize};
+use autoactivator::{ImageShape, Labels, Table};
 
 use crate::error::Error;
 use source::Source;
@@ -43,17 +42,6 @@ pub struct Split {
     pub x: Table,
     /// The classes; both splits of a data set share one list of names.
     pub y: Labels,
-}
-
-/// How the features of one row form an image, row after row of pixels, channels innermost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ImageShape {
-    /// Rows of pixels.
-    pub height: usize,
-    /// Pixels in a row.
-    pub width: usize,
-    /// Values of a pixel.
-    pub channels: usize,
 }
 
 /// Opens a data set: one of [`NAMES`], a folder, or a `.csv` or `.csv.gz` file.

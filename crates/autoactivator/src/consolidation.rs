@@ -1,0 +1,393 @@
+//! Consolidation: one additive memory for all tasks. Exact, order-free, mergeable, unlearnable.
+//!
+//! observe → recruit → read out. [`Consolidation::observe`] adds rows to the [`Memory`]; [`Consolidation::consolidate`]
+//! recruits nodes in Gram space, solves the readout and leaves a [`Deployed`] model. `learn` does both for one task.
+
+use serde::{Deserialize, Serialize};
+
+use crate::activation::Activation;
+use crate::calibration::{Calibration, Scored};
+use crate::deployed::Deployed;
+use crate::error::Error;
+use crate::forward::{self, Ended, Limits};
+use crate::learner::{Learner, Observer, Size, Step};
+use crate::memory::{Evidence, Memory};
+use crate::params::{Checked, ConsolidationParams, ReadoutKind};
+use crate::pool::{ConvolutionSpec, FirstTask, NodePool, PoolSpec, Preparation};
+use crate::readout::Centred;
+use crate::rows::{Labels, Rows, check_rows, check_task};
+
+/// Rows whose node outputs are held at a time.
+const CHUNK: usize = 2048;
+
+/// Arriving rows that are scored to calibrate probabilities.
+const SCORED: usize = 256;
+
+/// The learner with one memory for all tasks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consolidation {
+    pub(crate) params: Checked<ConsolidationParams>,
+    pub(crate) pool: Option<NodePool>,
+    pub(crate) memory: Memory,
+    /// Recruited nodes, in the order of recruitment.
+    pub(crate) recruited: Vec<usize>,
+    pub(crate) growth: Vec<TaskGrowth>,
+    pub(crate) deployed: Option<Deployed>,
+}
+
+/// What one task caused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskGrowth {
+    /// Task, from 1.
+    pub task: usize,
+    /// Rows learned in all when it ended.
+    pub rows: f64,
+    /// Classes known when it ended.
+    pub classes: usize,
+    /// Nodes that it recruited.
+    pub recruited: usize,
+    /// Nodes after it.
+    pub nodes: usize,
+    /// Why recruitment ended; none when the whole pool is read.
+    pub ended: Option<Ended>,
+    /// Ridge constant or shrinkage of the readout, relative to the mean diagonal.
+    pub ridge: f64,
+}
+
+impl Consolidation {
+    /// A learner that has seen nothing yet.
+    pub fn new(params: Checked<ConsolidationParams>) -> Self {
+        Self {
+            params,
+            pool: None,
+            memory: Memory::new(0),
+            recruited: Vec::new(),
+            growth: Vec::new(),
+            deployed: None,
+        }
+    }
+
+    /// Its parameters.
+    pub fn params(&self) -> &ConsolidationParams {
+        &self.params
+    }
+
+    /// The pool; none before the first task.
+    pub fn pool(&self) -> Option<&NodePool> {
+        self.pool.as_ref()
+    }
+
+    /// The memory.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The model that predicts; none before the first task.
+    pub fn deployed(&self) -> Option<&Deployed> {
+        self.deployed.as_ref()
+    }
+
+    /// What each task caused.
+    pub fn task_growth(&self) -> &[TaskGrowth] {
+        &self.growth
+    }
+
+    /// Adds rows to the memory, in bounded chunks; the first rows ever make the pool. Predictions stay as they are until
+    /// [`consolidate`](Self::consolidate).
+    pub fn observe(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
+        self.observe_while(x, y, &mut ())
+    }
+
+    fn observe_while(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error> {
+        check_task(x, y, self.n_features(), self.growth.len() + 1)?;
+        let mut classes = self.memory.classes.clone();
+        let places = classes.admit(y);
+        if self.pool.is_none() {
+            let pool = self.make_pool(x, &places)?;
+            self.memory = Memory::new(pool.as_pool().n_nodes());
+            self.pool = Some(pool);
+        }
+        self.memory.classes = classes;
+        self.memory.widen();
+        for (rows, places) in x.chunks(CHUNK).zip(places.chunks(CHUNK)) {
+            if observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            self.add(rows, places, 1.0);
+        }
+        Ok(())
+    }
+
+    fn make_pool(&self, x: Rows<'_>, places: &[u32]) -> Result<NodePool, Error> {
+        let task = FirstTask {
+            x,
+            places,
+            image: self.params.image,
+            seed: self.params.seed,
+        };
+        match &self.params.pool {
+            Some(spec) => spec.make(&task),
+            None => default_pool(&task).make(&task),
+        }
+    }
+
+    fn add(&mut self, x: Rows<'_>, places: &[u32], sign: f64) {
+        let Some(pool) = &self.pool else {
+            return;
+        };
+        let h = pool.as_pool().outputs(x);
+        let weights = self.class_weights();
+        let evidence = Evidence {
+            h: h.rows(),
+            places,
+            weights: weights.as_deref(),
+        };
+        self.memory.add(&evidence, sign, self.params.precision);
+    }
+
+    /// What a row of each class counts for; none when all count for 1.
+    fn class_weights(&self) -> Option<Vec<f64>> {
+        let named = &self.params.class_weights;
+        let weight = |name: &String| named.get(name).copied().unwrap_or(1.0);
+        (!named.is_empty()).then(|| self.memory.classes.names().iter().map(weight).collect())
+    }
+
+    /// Recruits nodes and solves the readout from the memory as it stands; ends a task.
+    pub fn consolidate(&mut self) -> Result<(), Error> {
+        let before = self.recruited.len();
+        let ended = self.recruit();
+        let readout = self.read_out()?;
+        self.growth.push(TaskGrowth {
+            task: self.growth.len() + 1,
+            rows: self.memory.n_rows(),
+            classes: self.memory.classes.len(),
+            recruited: self.recruited.len() - before,
+            nodes: self.recruited.len(),
+            ended,
+            ridge: readout.readout.ridge,
+        });
+        self.deployed = Some(readout);
+        Ok(())
+    }
+
+    fn recruit(&mut self) -> Option<Ended> {
+        let Some(max_nodes) = self.params.max_nodes.filter(|&n| n < self.memory.n_nodes()) else {
+            self.recruited = (0..self.memory.n_nodes()).collect();
+            return None;
+        };
+        let limits = Limits {
+            max_nodes,
+            r: self.params.r,
+            expected_gain: self.params.expected_gain,
+        };
+        let (nodes, ended) = forward::recruit(&self.memory, &self.recruited, limits);
+        self.recruited = nodes;
+        Some(ended)
+    }
+
+    /// The model that reads the recruited nodes; calibration goes on from the one before.
+    fn read_out(&self) -> Result<Deployed, Error> {
+        let pool = self.pool.as_ref().ok_or(Error::NothingLearned)?;
+        let params = &self.params;
+        let centred = Centred::new(&self.memory, &self.recruited);
+        let readout = centred.readout(params.readout, params.ridge, params.shrinkage);
+        let readout = readout.ok_or_else(|| Error::NotSolvable {
+            place: "the readout".to_owned(),
+            ridge: params.ridge.unwrap_or(params.shrinkage),
+        })?;
+        let calibration = self
+            .deployed
+            .as_ref()
+            .map_or_else(Calibration::default, |d| d.calibration.clone());
+        let whole = self.recruited.len() == pool.as_pool().n_nodes() && self.recruited.is_sorted();
+        Ok(Deployed {
+            pool: if whole {
+                pool.clone()
+            } else {
+                pool.as_pool().select(&self.recruited)
+            },
+            readout,
+            calibration,
+            classes: self.memory.classes.clone(),
+        })
+    }
+
+    /// Scores some of the rows that have just arrived, as if they had not, and calibrates by them.
+    fn calibrate(&mut self, x: Rows<'_>, y: &Labels) {
+        let Some(deployed) = &self.deployed else {
+            return;
+        };
+        let step = x.len().div_ceil(SCORED).max(1);
+        let sample: Vec<usize> = (0..x.len()).step_by(step).collect();
+        let h = deployed.pool.as_pool().outputs(x.gather(&sample).rows());
+        let scores = deployed.scores_of(h.rows());
+        let leverages = self.leverages(h.rows(), deployed.readout.ridge);
+        let scored = sample.iter().enumerate().filter_map(|(i, &row)| {
+            let place = self.memory.classes.place(y.name(row))? as usize;
+            let leverage = leverages.as_ref().map_or(0.0, |l| l[i].clamp(0.0, 0.999));
+            // Left out, a row's score is (s - leverage · target) / (1 - leverage).
+            let left_out = |c: usize| {
+                let target = if c == place { 1.0 } else { 0.0 };
+                (f64::from(scores[(i, c)]) - leverage * target) / (1.0 - leverage)
+            };
+            Some(Scored {
+                scores: (0..scores.n_cols()).map(left_out).collect(),
+                place,
+            })
+        });
+        let scored: Vec<Scored> = scored.collect();
+        if let Some(deployed) = &mut self.deployed {
+            deployed.calibration.update(&scored);
+        }
+    }
+
+    /// Leverages of ridge; the other readouts hardly depend on a single row.
+    fn leverages(&self, h: Rows<'_>, ridge: f64) -> Option<Vec<f64>> {
+        let ridge_readout = self.params.readout == ReadoutKind::Ridge;
+        ridge_readout
+            .then(|| Centred::new(&self.memory, &self.recruited).leverages(h, ridge))
+            .flatten()
+    }
+
+    /// Takes in everything that another learner over the same pool has learned.
+    pub fn merge(&mut self, other: &Consolidation) -> Result<(), Error> {
+        if self.pool != other.pool {
+            let reason = "they were made from other seeds, parameters or first tasks".to_owned();
+            return Err(Error::DifferentPools { reason });
+        }
+        let mut next = self.clone();
+        next.memory.merge(&other.memory)?;
+        let new = other
+            .recruited
+            .iter()
+            .filter(|node| !self.recruited.contains(node));
+        next.recruited.extend(new);
+        next.consolidate()?;
+        *self = next;
+        Ok(())
+    }
+
+    /// Takes rows back that were learned: the memory is what it would have been without them.
+    pub fn unlearn(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
+        let n_features = self.n_features().ok_or(Error::NothingLearned)?;
+        check_task(x, y, Some(n_features), self.growth.len())?;
+        let mut next = self.clone();
+        let places = next.memory.classes.admit(y);
+        if next.memory.classes.len() > self.memory.classes.len() {
+            let class = next.memory.classes.names()[self.memory.classes.len()].clone();
+            let known = self.memory.classes.names().join(", ");
+            return Err(Error::UnknownClass { class, known });
+        }
+        for (rows, places) in x.chunks(CHUNK).zip(places.chunks(CHUNK)) {
+            next.add(rows, places, -1.0);
+        }
+        if let Some(reason) = next.memory.contradiction(&self.memory) {
+            return Err(Error::NeverLearned { reason });
+        }
+        next.refit()?;
+        *self = next;
+        Ok(())
+    }
+
+    /// Forgets a class.
+    pub fn drop_class(&mut self, name: &str) -> Result<(), Error> {
+        let mut next = self.clone();
+        next.memory.drop_class(name)?;
+        next.refit()?;
+        *self = next;
+        Ok(())
+    }
+
+    /// Solves the readout anew; what has been recruited stays.
+    fn refit(&mut self) -> Result<(), Error> {
+        self.deployed = Some(self.read_out()?);
+        Ok(())
+    }
+}
+
+/// The pool for data nobody said anything about.
+fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
+    match task.image {
+        Some(shape) => {
+            let smallest = shape.height.min(shape.width);
+            let sides: Vec<usize> = [3, 5, 7, 11]
+                .into_iter()
+                .filter(|side| side * 2 <= smallest)
+                .collect();
+            PoolSpec::Convolution(ConvolutionSpec {
+                filters: 64,
+                sides: if sides.is_empty() { vec![1] } else { sides },
+                padded: true,
+                contrast: 0.3,
+                threshold: 0.05,
+                both_signs: true,
+                grid: 4.min(smallest),
+                overlap: smallest / 14,
+                ..ConvolutionSpec::default()
+            })
+        }
+        None => PoolSpec::Stack {
+            first: Box::new(PoolSpec::Features {
+                preparation: Preparation::Standardise,
+            }),
+            directions: 2048,
+            activations: vec![Activation::Relu],
+        },
+    }
+}
+
+impl Learner for Consolidation {
+    fn name(&self) -> &'static str {
+        "consolidation"
+    }
+
+    fn learn(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error> {
+        let mut next = self.clone();
+        if next.params.fading < 1.0 {
+            next.memory.fade(next.params.fading);
+        }
+        next.observe_while(x, y, observer)?;
+        next.consolidate()?;
+        next.calibrate(x, y);
+        *self = next;
+        observer.grown(&Step {
+            task: self.growth.len() - 1,
+            nodes: self.recruited.len(),
+            max_nodes: self.recruited.len(),
+            residual: 0.0,
+        });
+        Ok(())
+    }
+
+    fn classes(&self) -> &[String] {
+        self.deployed
+            .as_ref()
+            .map_or(&[], |deployed| deployed.classes.names())
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        self.pool.as_ref().map(|pool| pool.as_pool().n_inputs())
+    }
+
+    fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        check_rows(x, self.n_features().ok_or(Error::NothingLearned)?)?;
+        self.deployed.as_ref().ok_or(Error::NothingLearned)?.predict(x)
+    }
+
+    fn size(&self) -> Size {
+        let deployed = self.deployed.as_ref();
+        Size {
+            nodes: self.recruited.len(),
+            model_floats: deployed.map_or(0, Deployed::n_floats),
+            memory_floats: self.memory.n_floats(),
+            multiply_adds: deployed.map_or(0, Deployed::multiply_adds),
+        }
+    }
+
+    fn growth(&self) -> Vec<serde_json::Value> {
+        self.growth
+            .iter()
+            .filter_map(|task| serde_json::to_value(task).ok())
+            .collect()
+    }
+}

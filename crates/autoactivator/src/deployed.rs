@@ -1,0 +1,99 @@
+//! The deployed model: recruited nodes and their readout alone, everything that predicting needs.
+
+use crate::calibration::Calibration;
+use crate::classes::ClassList;
+use crate::error::Error;
+use crate::linalg::{Matrix, View, product};
+use crate::pool::NodePool;
+use crate::readout::Readout;
+use crate::rows::{Rows, check_rows};
+
+/// Rows answered in one go; bounds the memory of a prediction.
+const CHUNK: usize = 2048;
+
+/// Recruited nodes and their readout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deployed {
+    /// The recruited nodes.
+    pub pool: NodePool,
+    /// Scores over them.
+    pub readout: Readout,
+    /// Scores to probabilities.
+    pub calibration: Calibration,
+    /// The classes, in the order of their arrival.
+    pub classes: ClassList,
+}
+
+/// An answer that may be "unknown".
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Place of the class; none for "none of the classes I know".
+    pub class: Option<u32>,
+    /// Probability of every class.
+    pub probabilities: Vec<f32>,
+}
+
+impl Deployed {
+    /// Scores of every class, `(n_samples, n_classes)`.
+    pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
+        check_rows(x, self.pool.as_pool().n_inputs())?;
+        let mut scores = Matrix::zeros(x.len(), self.classes.len());
+        for (chunk, rows) in x.chunks(CHUNK).enumerate() {
+            let of_chunk = self.scores_of(self.pool.as_pool().outputs(rows).rows());
+            for c in 0..scores.n_cols() {
+                scores.col_mut(c)[chunk * CHUNK..][..rows.len()].copy_from_slice(of_chunk.col(c));
+            }
+        }
+        Ok(scores)
+    }
+
+    /// Scores from node outputs.
+    pub(crate) fn scores_of(&self, h: Rows<'_>) -> Matrix<f32> {
+        let h: View<'_, f32> = h.into();
+        let mut scores = product(h, self.readout.weights.view());
+        for (c, &bias) in self.readout.biases.iter().enumerate() {
+            scores.col_mut(c).iter_mut().for_each(|s| *s += bias);
+        }
+        scores
+    }
+
+    /// The class of each row.
+    pub fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        let scores = self.scores(x)?;
+        Ok((0..x.len())
+            .map(|i| crate::threshold::argmax(&scores, i) as u32)
+            .collect())
+    }
+
+    /// Class and probabilities of each row; "unknown" where the highest probability is as low as that of the `reject`
+    /// part least sure among known rows.
+    pub fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
+        let scores = self.scores(x)?;
+        let threshold = if reject > 0.0 {
+            self.calibration.threshold(reject)
+        } else {
+            0.0
+        };
+        let answer = |i: usize| {
+            let row: Vec<f32> = (0..scores.n_cols()).map(|c| scores[(i, c)]).collect();
+            let probabilities = self.calibration.probabilities(&row);
+            let class = crate::threshold::argmax(&scores, i);
+            let known = probabilities[class] >= threshold;
+            Answer {
+                class: known.then_some(class as u32),
+                probabilities,
+            }
+        };
+        Ok((0..x.len()).map(answer).collect())
+    }
+
+    /// Floats it stores.
+    pub fn n_floats(&self) -> usize {
+        self.pool.as_pool().n_floats() + self.readout.weights.values().len() + self.readout.biases.len()
+    }
+
+    /// Multiply-adds to predict one row.
+    pub fn multiply_adds(&self) -> usize {
+        self.pool.as_pool().multiply_adds() + self.readout.weights.values().len()
+    }
+}

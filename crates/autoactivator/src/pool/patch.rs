@@ -1,0 +1,203 @@
+//! Nodes with a receptive field: each sees one rectangle of an image, and stores weights for that rectangle alone.
+
+use serde::{Deserialize, Serialize};
+
+use super::dense::outputs_by_row;
+use super::{FirstTask, NodePool, Pool};
+use crate::activation::Activation;
+use crate::error::Error;
+use crate::linalg::Matrix;
+use crate::node::Nodes;
+use crate::rng::Random;
+use crate::rows::{ImageShape, Rows, Table};
+
+/// Sides of a receptive field, as fractions of the image's.
+const SIDES: (f32, f32) = (0.2, 0.8);
+
+/// Draws of two rows before giving up on finding a difference.
+const ATTEMPTS: usize = 1000;
+
+/// A rectangle of pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// First row of pixels.
+    pub top: usize,
+    /// First column of pixels.
+    pub left: usize,
+    /// Rows of pixels.
+    pub height: usize,
+    /// Columns of pixels.
+    pub width: usize,
+}
+
+/// Nodes that see one rectangle each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patches {
+    /// The images.
+    pub image: ImageShape,
+    /// What each node sees.
+    pub fields: Vec<Field>,
+    /// Weights of each node, for its field alone.
+    pub weights: Vec<Vec<f32>>,
+    /// b, one per node.
+    pub biases: Vec<f32>,
+    /// g.
+    pub activation: Activation,
+}
+
+impl Patches {
+    /// Normal weights on random rectangles, scaled to the size of the field.
+    pub fn random(random: &mut Random, image: ImageShape, n_nodes: usize, activation: Activation) -> Self {
+        let mut pool = Self::none(image, activation);
+        for _ in 0..n_nodes {
+            let field = Field::random(random, image);
+            let size = field.pixels(image).count();
+            let deviation = 2.0 / (size as f32).sqrt();
+            let weights = (0..size).map(|_| deviation * random.normal()).collect();
+            pool.push(field, weights, 0.5 * random.normal());
+        }
+        pool
+    }
+
+    /// Differences of two rows of different classes, seen through random rectangles; the node is zero half-way
+    /// between the two.
+    pub fn differences(
+        random: &mut Random,
+        task: &FirstTask<'_>,
+        image: ImageShape,
+        n_nodes: usize,
+        scale: f32,
+        activation: Activation,
+    ) -> Result<Self, Error> {
+        let mut pool = Self::none(image, activation);
+        for _ in 0..n_nodes {
+            let (field, weights, bias) = difference(random, task, image, scale)?;
+            pool.push(field, weights, bias);
+        }
+        Ok(pool)
+    }
+
+    fn none(image: ImageShape, activation: Activation) -> Self {
+        Self {
+            image,
+            fields: Vec::new(),
+            weights: Vec::new(),
+            biases: Vec::new(),
+            activation,
+        }
+    }
+
+    fn push(&mut self, field: Field, weights: Vec<f32>, bias: f32) {
+        self.fields.push(field);
+        self.weights.push(weights);
+        self.biases.push(bias);
+    }
+
+    /// The nodes with zeros outside their fields: one product answers all of them.
+    pub fn spread(&self) -> Nodes {
+        let mut weights = Matrix::zeros(self.image.n_values(), self.fields.len());
+        for (j, (field, values)) in self.fields.iter().zip(&self.weights).enumerate() {
+            let column = weights.col_mut(j);
+            field
+                .pixels(self.image)
+                .zip(values)
+                .for_each(|(pixel, &w)| column[pixel] = w);
+        }
+        Nodes {
+            weights,
+            biases: self.biases.clone(),
+            activation: self.activation,
+        }
+    }
+}
+
+fn difference(
+    random: &mut Random,
+    task: &FirstTask<'_>,
+    image: ImageShape,
+    scale: f32,
+) -> Result<(Field, Vec<f32>, f32), Error> {
+    for _ in 0..ATTEMPTS {
+        let (a, b) = (random.below(task.x.len()), random.below(task.x.len()));
+        if task.places[a] == task.places[b] {
+            continue;
+        }
+        let field = Field::random(random, image);
+        let (a, b) = (task.x.row(a), task.x.row(b));
+        let weights: Vec<f32> = field.pixels(image).map(|pixel| a[pixel] - b[pixel]).collect();
+        let square: f32 = weights.iter().map(|w| w * w).sum();
+        if square < 1e-6 {
+            continue;
+        }
+        let factor = scale / square.sqrt();
+        let middle: f32 = field
+            .pixels(image)
+            .zip(&weights)
+            .map(|(pixel, w)| w * (a[pixel] + b[pixel]) * 0.5)
+            .sum();
+        return Ok((
+            field,
+            weights.iter().map(|w| w * factor).collect(),
+            -middle * factor,
+        ));
+    }
+    Err(Error::NothingToCut {
+        what: "two different rows of different classes",
+    })
+}
+
+impl Field {
+    fn random(random: &mut Random, image: ImageShape) -> Self {
+        let mut side = |length: usize| {
+            let fraction = SIDES.0 + (SIDES.1 - SIDES.0) * 0.5 * (random.symmetric(1.0) + 1.0);
+            ((length as f32 * fraction).round() as usize).clamp(1, length)
+        };
+        let (height, width) = (side(image.height), side(image.width));
+        Self {
+            top: random.below(image.height - height + 1),
+            left: random.below(image.width - width + 1),
+            height,
+            width,
+        }
+    }
+
+    /// Places of its values in a row of features.
+    pub fn pixels(self, image: ImageShape) -> impl Iterator<Item = usize> {
+        let line = image.width * image.channels;
+        let rows = self.top..self.top + self.height;
+        rows.flat_map(move |y| {
+            let start = y * line + self.left * image.channels;
+            start..start + self.width * image.channels
+        })
+    }
+}
+
+impl Pool for Patches {
+    fn n_inputs(&self) -> usize {
+        self.image.n_values()
+    }
+
+    fn n_nodes(&self) -> usize {
+        self.fields.len()
+    }
+
+    fn outputs(&self, x: Rows<'_>) -> Table {
+        Table::from_whole_rows(outputs_by_row(&self.spread(), x), self.n_nodes())
+    }
+
+    fn select(&self, nodes: &[usize]) -> NodePool {
+        let mut selected = Self::none(self.image, self.activation);
+        for &node in nodes {
+            selected.push(self.fields[node], self.weights[node].clone(), self.biases[node]);
+        }
+        NodePool::Patches(selected)
+    }
+
+    fn n_floats(&self) -> usize {
+        self.weights.iter().map(Vec::len).sum::<usize>() + self.biases.len()
+    }
+
+    fn multiply_adds(&self) -> usize {
+        self.n_floats()
+    }
+}

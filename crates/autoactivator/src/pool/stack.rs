@@ -1,0 +1,205 @@
+//! Two layers, both read: a first pool, and random nodes on its outputs.
+//!
+//! The second layer's directions are structured: signs, a Walsh-Hadamard transform, signs again, another transform.
+//! They behave like independent random directions, but cost two signs a node to store instead of a column of weights,
+//! and n log n operations to evaluate instead of n².
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::prepare::{Preparation, Prepared};
+use super::{NodePool, Pool};
+use crate::activation::Activation;
+use crate::rng::Random;
+use crate::rows::{Rows, Table};
+
+/// A first layer and random nodes on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stack {
+    /// The first layer, all nodes that the second one needs.
+    pub first: NodePool,
+    /// Nodes of the first layer that are read themselves.
+    pub read: Vec<usize>,
+    /// Makes outputs of the first layer comparable.
+    pub prepared: Prepared,
+    /// Random directions, a power of two in each block.
+    pub blocks: Vec<Block>,
+    /// The functions g that each direction is seen through.
+    pub activations: Vec<Activation>,
+    /// Nodes of the second layer that are read.
+    pub second: Vec<Upper>,
+}
+
+/// A node of the second layer: one direction through one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Upper {
+    /// Place of g among the activations.
+    pub activation: u32,
+    /// The direction, block after block.
+    pub direction: u32,
+}
+
+/// Two rows of signs, 1 or -1, that make the directions of one transform.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Before the first transform.
+    pub outer: Vec<f32>,
+    /// Before the second one.
+    pub inner: Vec<f32>,
+}
+
+impl Stack {
+    /// Random directions over the outputs of `first`, each seen through every function.
+    pub fn new(
+        random: &mut Random,
+        first: NodePool,
+        x: Rows<'_>,
+        directions: usize,
+        activations: &[Activation],
+    ) -> Self {
+        let step = x.len().div_ceil(4096).max(1);
+        let sample: Vec<usize> = (0..x.len()).step_by(step).collect();
+        let outputs = first.as_pool().outputs(x.gather(&sample).rows());
+        let n_first = first.as_pool().n_nodes();
+        let size = n_first.next_power_of_two();
+        let mut signs = || (0..size).map(|_| random.symmetric(1.0).signum()).collect();
+        let through = |activation: usize| {
+            (0..directions).map(move |direction| Upper {
+                activation: activation as u32,
+                direction: direction as u32,
+            })
+        };
+        Self {
+            prepared: Prepared::learn(Preparation::Standardise, outputs.rows()),
+            blocks: (0..directions.div_ceil(size))
+                .map(|_| Block {
+                    outer: signs(),
+                    inner: signs(),
+                })
+                .collect(),
+            read: (0..n_first).collect(),
+            second: (0..activations.len()).flat_map(through).collect(),
+            activations: activations.to_vec(),
+            first,
+        }
+    }
+
+    /// Directions of a block.
+    fn size(&self) -> usize {
+        self.first.as_pool().n_nodes().next_power_of_two()
+    }
+}
+
+impl Upper {
+    fn of(self, seen: &[Vec<f32>]) -> f32 {
+        seen[self.activation as usize][self.direction as usize]
+    }
+}
+
+impl Block {
+    /// Projects `row`, padded with zeros, on the directions of this block.
+    fn project(&self, row: &[f32]) -> Vec<f32> {
+        let mut z: Vec<f32> = self
+            .outer
+            .iter()
+            .zip(row.iter().chain(std::iter::repeat(&0.0)))
+            .map(|(s, v)| s * v)
+            .collect();
+        hadamard(&mut z);
+        z.iter_mut().zip(&self.inner).for_each(|(v, s)| *v *= s);
+        hadamard(&mut z);
+        z
+    }
+}
+
+/// The orthonormal Walsh-Hadamard transform, in place; the length is a power of two.
+fn hadamard(z: &mut [f32]) {
+    let mut half = 1;
+    while half < z.len() {
+        for pair in z.chunks_exact_mut(2 * half) {
+            let (a, b) = pair.split_at_mut(half);
+            for (a, b) in a.iter_mut().zip(b) {
+                (*a, *b) = (*a + *b, *a - *b);
+            }
+        }
+        half *= 2;
+    }
+    let scale = 1.0 / (z.len() as f32).sqrt();
+    z.iter_mut().for_each(|v| *v *= scale);
+}
+
+impl Pool for Stack {
+    fn n_inputs(&self) -> usize {
+        self.first.as_pool().n_inputs()
+    }
+
+    fn n_nodes(&self) -> usize {
+        self.read.len() + self.second.len()
+    }
+
+    fn outputs(&self, x: Rows<'_>) -> Table {
+        let first = self.first.as_pool().outputs(x);
+        let prepared = self.prepared.apply(first.rows());
+        let prepared = prepared.as_ref().map_or(first.rows(), Table::rows);
+        let n_nodes = self.n_nodes();
+        let mut values = vec![0.0; x.len() * n_nodes];
+        values
+            .par_chunks_mut(n_nodes.max(1))
+            .enumerate()
+            .for_each(|(i, out)| {
+                let (own, above) = out.split_at_mut(self.read.len());
+                own.iter_mut()
+                    .zip(&self.read)
+                    .for_each(|(v, &node)| *v = first.rows().row(i)[node]);
+                let projected: Vec<f32> = self
+                    .blocks
+                    .iter()
+                    .flat_map(|block| block.project(prepared.row(i)))
+                    .collect();
+                let through = |g: &Activation| {
+                    let mut seen = projected.clone();
+                    g.apply(&mut seen, 0.0);
+                    seen
+                };
+                let seen: Vec<Vec<f32>> = self.activations.iter().map(through).collect();
+                above
+                    .iter_mut()
+                    .zip(&self.second)
+                    .for_each(|(v, node)| *v = node.of(&seen));
+            });
+        Table::from_whole_rows(values, n_nodes)
+    }
+
+    /// The first layer stays whole as long as a node of the second one, which reads all of it, is kept.
+    fn select(&self, nodes: &[usize]) -> NodePool {
+        let n_read = self.read.len();
+        let read: Vec<usize> = nodes
+            .iter()
+            .filter(|&&node| node < n_read)
+            .map(|&node| self.read[node])
+            .collect();
+        let second: Vec<Upper> = nodes
+            .iter()
+            .filter(|&&node| node >= n_read)
+            .map(|&node| self.second[node - n_read])
+            .collect();
+        if second.is_empty() {
+            return self.first.as_pool().select(&read);
+        }
+        NodePool::Stack(Box::new(Self {
+            read,
+            second,
+            ..self.clone()
+        }))
+    }
+
+    fn n_floats(&self) -> usize {
+        let signs = self.blocks.len() * 2 * self.size();
+        self.first.as_pool().n_floats() + self.prepared.n_floats() + signs
+    }
+
+    fn multiply_adds(&self) -> usize {
+        let size = self.size();
+        self.first.as_pool().multiply_adds() + self.blocks.len() * 2 * size * size.ilog2() as usize
+    }
+}

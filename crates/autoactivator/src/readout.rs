@@ -1,0 +1,224 @@
+//! Readouts: linear scores for all classes known so far, from the memory alone.
+//!
+//! Ridge is the paper's least squares with its constant by generalised cross-validation, which needs eigenvalues of
+//! G, Q and n but no rows; linear discriminant analysis and nearest mean come from the same sums.
+
+use crate::linalg::{Eigen, Matrix, eigen, product, solve_positive_definite};
+use crate::memory::Memory;
+use crate::params::ReadoutKind;
+use crate::rows::Rows;
+
+/// Ridge constants tried by cross-validation, relative to the mean eigenvalue: two per decade.
+const RIDGE_GRID: std::ops::RangeInclusive<i32> = -16..=2;
+
+/// Scores x·w_c + b_c over the recruited nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Readout {
+    /// `(n_nodes, n_classes)`.
+    pub weights: Matrix<f32>,
+    /// One per class.
+    pub biases: Vec<f32>,
+    /// The ridge constant or shrinkage in use, relative to the mean diagonal.
+    pub ridge: f64,
+}
+
+/// Sums of the recruited nodes about their mean.
+pub struct Centred {
+    /// Σ (h - h̄)(h - h̄)ᵀ, `(n, n)`.
+    gram: Matrix<f64>,
+    /// Σ (h - h̄)(y - ȳ)ᵀ, `(n, n_classes)`.
+    moments: Matrix<f64>,
+    /// h̄.
+    means: Vec<f64>,
+    /// n by class.
+    counts: Vec<f64>,
+}
+
+impl Centred {
+    /// Of the nodes at `nodes`.
+    pub fn new(memory: &Memory, nodes: &[usize]) -> Self {
+        let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
+        let sum = |j: usize| {
+            (0..memory.counts.len())
+                .map(|c| memory.moments[(j, c)])
+                .sum::<f64>()
+        };
+        let sums: Vec<f64> = nodes.iter().map(|&j| sum(j)).collect();
+        let entry = |i: usize, j: usize| memory.gram[(i.max(j), i.min(j))];
+        let n = nodes.len();
+        let gram = Matrix::from_fn(n, n, |i, j| {
+            entry(nodes[i], nodes[j]) - sums[i] * sums[j] / n_rows
+        });
+        let moments = Matrix::from_fn(n, memory.counts.len(), |i, c| {
+            memory.moments[(nodes[i], c)] - sums[i] * memory.counts[c] / n_rows
+        });
+        Self {
+            gram,
+            moments,
+            means: sums.iter().map(|s| s / n_rows).collect(),
+            counts: memory.counts.clone(),
+        }
+    }
+
+    fn n_rows(&self) -> f64 {
+        self.counts.iter().sum::<f64>().max(f64::MIN_POSITIVE)
+    }
+
+    fn mean_diagonal(&self) -> f64 {
+        let n = self.gram.n_cols();
+        let mean = (0..n).map(|j| self.gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
+        // Nodes that never moved leave nothing to scale by.
+        if mean > 0.0 { mean } else { 1.0 }
+    }
+
+    /// The readout of this kind; `None` when the solve breaks down. `ridge` none means cross-validation.
+    pub fn readout(&self, kind: ReadoutKind, ridge: Option<f64>, shrinkage: f64) -> Option<Readout> {
+        let readout = match kind {
+            ReadoutKind::Ridge => match ridge {
+                Some(ridge) => self.ridge(ridge),
+                None => self.ridge_by_cross_validation(),
+            },
+            ReadoutKind::Lda => self.lda(shrinkage),
+            ReadoutKind::NearestMean => Some(self.nearest_mean()),
+        }?;
+        let finite = readout
+            .weights
+            .values()
+            .iter()
+            .chain(&readout.biases)
+            .all(|v| v.is_finite());
+        finite.then_some(readout)
+    }
+
+    fn ridge(&self, relative: f64) -> Option<Readout> {
+        let mut gram = self.gram.clone();
+        let rho = relative * self.mean_diagonal();
+        (0..gram.n_cols()).for_each(|j| gram[(j, j)] += rho);
+        let weights = solve_positive_definite(&gram, &self.moments)?;
+        Some(self.with_constant(&weights, relative))
+    }
+
+    fn ridge_by_cross_validation(&self) -> Option<Readout> {
+        let Eigen { values, vectors } = eigen(&self.gram)?;
+        let projected = product(vectors.t(), self.moments.view());
+        // What rounding left below zero is zero.
+        let values: Vec<f64> = values.iter().map(|v| v.max(0.0)).collect();
+        let grid = RIDGE_GRID.map(|half_decade| 10f64.powf(f64::from(half_decade) / 2.0));
+        let score =
+            |relative: &f64| self.cross_validation(&values, &projected, relative * self.mean_diagonal());
+        let best = grid.min_by(|a, b| score(a).total_cmp(&score(b)))?;
+        let rho = best * self.mean_diagonal();
+        let shrunk = Matrix::from_fn(projected.n_rows(), projected.n_cols(), |i, c| {
+            projected[(i, c)] / (values[i] + rho)
+        });
+        Some(self.with_constant(&product(vectors.view(), shrunk.view()), best))
+    }
+
+    /// Σ_c |residual_c|² / (N - degrees of freedom)².
+    fn cross_validation(&self, values: &[f64], projected: &Matrix<f64>, rho: f64) -> f64 {
+        let n_rows = self.n_rows();
+        let total: f64 = self.counts.iter().map(|n| n - n * n / n_rows).sum();
+        let explained: f64 = projected
+            .cols()
+            .flat_map(|z| z.iter().zip(values))
+            .map(|(z, value)| z * z * (value + 2.0 * rho) / (value + rho).powi(2))
+            .sum();
+        let freedom = n_rows - 1.0 - values.iter().map(|value| value / (value + rho)).sum::<f64>();
+        if freedom <= 0.0 {
+            return f64::INFINITY;
+        }
+        (total - explained).max(0.0) / (freedom * freedom)
+    }
+
+    /// How much each row of `h` decides its own ridge score: 1/N + (h - h̄)ᵀ(G + ρ)⁻¹(h - h̄).
+    pub fn leverages(&self, h: Rows<'_>, ridge: f64) -> Option<Vec<f64>> {
+        let mut gram = self.gram.clone();
+        let rho = ridge * self.mean_diagonal();
+        (0..gram.n_cols()).for_each(|j| gram[(j, j)] += rho);
+        let centred = Matrix::from_fn(h.n_features(), h.len(), |j, i| {
+            f64::from(h.row(i)[j]) - self.means[j]
+        });
+        let solved = solve_positive_definite(&gram, &centred)?;
+        let inner = |(a, b): (&[f64], &[f64])| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        Some(
+            centred
+                .cols()
+                .zip(solved.cols())
+                .map(|pair| 1.0 / self.n_rows() + inner(pair))
+                .collect(),
+        )
+    }
+
+    /// Scores are ȳ_c + (h - h̄)·w_c.
+    fn with_constant(&self, weights: &Matrix<f64>, ridge: f64) -> Readout {
+        let n_rows = self.n_rows();
+        let biases = weights.cols().zip(&self.counts).map(|(w, count)| {
+            (count / n_rows - w.iter().zip(&self.means).map(|(w, m)| w * m).sum::<f64>()) as f32
+        });
+        Readout {
+            biases: biases.collect(),
+            weights: weights.to_f32(),
+            ridge,
+        }
+    }
+
+    /// m_c - h̄, `(n, n_classes)`; classes without rows stay at the mean.
+    fn class_means(&self) -> Matrix<f64> {
+        Matrix::from_fn(self.moments.n_rows(), self.counts.len(), |i, c| {
+            if self.counts[c] > 0.0 {
+                self.moments[(i, c)] / self.counts[c]
+            } else {
+                0.0
+            }
+        })
+    }
+
+    /// Scores are log posteriors but for a constant: m_cᵀΣ⁻¹h - m_cᵀΣ⁻¹m_c / 2 + log n_c/N.
+    fn lda(&self, shrinkage: f64) -> Option<Readout> {
+        let n_rows = self.n_rows();
+        let means = self.class_means();
+        let weighted = Matrix::from_fn(means.n_rows(), means.n_cols(), |i, c| {
+            means[(i, c)] * self.counts[c]
+        });
+        let between = product(weighted.view(), means.t());
+        let mut scatter = self.gram.clone();
+        scatter
+            .values_mut()
+            .iter_mut()
+            .zip(between.values())
+            .for_each(|(s, b)| *s = (*s - b) / n_rows);
+        let n = scatter.n_cols();
+        let mean_diagonal = (0..n).map(|j| scatter[(j, j)]).sum::<f64>() / n.max(1) as f64;
+        let rho = shrinkage * if mean_diagonal > 0.0 { mean_diagonal } else { 1.0 };
+        (0..n).for_each(|j| scatter[(j, j)] += rho);
+        let weights = solve_positive_definite(&scatter, &means)?;
+        Some(self.discriminant(
+            &weights,
+            &means,
+            |c| (self.counts[c] / n_rows).max(1e-12).ln(),
+            shrinkage,
+        ))
+    }
+
+    fn nearest_mean(&self) -> Readout {
+        let means = self.class_means();
+        self.discriminant(&means, &means, |_| 0.0, 0.0)
+    }
+
+    fn discriminant(
+        &self,
+        w: &Matrix<f64>,
+        m: &Matrix<f64>,
+        prior: impl Fn(usize) -> f64,
+        ridge: f64,
+    ) -> Readout {
+        let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let bias =
+            |c: usize| (prior(c) - inner(w.col(c), &self.means) - 0.5 * inner(w.col(c), m.col(c))) as f32;
+        Readout {
+            biases: (0..w.n_cols()).map(bias).collect(),
+            weights: w.to_f32(),
+            ridge,
+        }
+    }
+}

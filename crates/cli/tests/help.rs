@@ -1,0 +1,87 @@
+//! What the program says about itself: every `--help` is a snapshot, so that a change of words is a change to review.
+
+mod common;
+
+use common::Workplace;
+
+#[track_caller]
+fn help(words: &[&str]) -> String {
+    let said = Workplace::new().succeed(words);
+    assert_eq!(said.stderr, "");
+    said.stdout
+}
+
+#[test]
+fn the_program() {
+    insta::assert_snapshot!("program", help(&["--help"]));
+}
+
+#[test]
+fn run() {
+    insta::assert_snapshot!("run", help(&["run", "--help"]));
+}
+
+#[test]
+fn learn() {
+    insta::assert_snapshot!("learn", help(&["learn", "--help"]));
+}
+
+#[test]
+fn predict() {
+    insta::assert_snapshot!("predict", help(&["predict", "--help"]));
+}
+
+#[test]
+fn inspect() {
+    insta::assert_snapshot!("inspect", help(&["inspect", "--help"]));
+}
+
+/// A subcommand without a snapshot here is a subcommand nobody reviewed.
+#[test]
+fn every_subcommand_has_its_snapshot() {
+    let program = help(&["--help"]);
+    let commands = program
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next());
+    let commands: Vec<&str> = commands.collect();
+    assert_eq!(commands, ["run", "learn", "predict", "inspect", "help"]);
+}
+
+#[test]
+fn help_as_a_word_is_the_same_as_an_option() {
+    assert_eq!(help(&["help"]), help(&["--help"]));
+    for command in ["run", "learn", "predict", "inspect"] {
+        assert_eq!(help(&["help", command]), help(&[command, "--help"]));
+    }
+}
+
+/// Where the data lies on this machine is nobody's business, and would make the help differ from place to place.
+#[test]
+fn help_does_not_tell_the_environment() {
+    let place = Workplace::new();
+    let mut command = place.command(&["run", "--help"]);
+    let said = common::said(command.env("AUTOACTIVATOR_DATA", "/somewhere"));
+    assert_eq!(said.stdout, help(&["run", "--help"]));
+}
+
+#[test]
+fn version() {
+    let expected = format!("autoactivator {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(help(&["--version"]), expected);
+    assert_eq!(help(&["-V"]), expected);
+}
+
+#[test]
+fn no_word_at_all_shows_the_help_and_is_an_error() {
+    let said = Workplace::new().run(&[]);
+    assert_eq!(said.code, Some(2));
+    assert_eq!(said.stdout, "");
+    assert!(
+        said.stderr.contains("Usage: autoactivator <COMMAND>"),
+        "{}",
+        said.stderr
+    );
+}
