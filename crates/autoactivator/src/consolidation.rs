@@ -199,17 +199,22 @@ impl Consolidation {
             .deployed
             .as_ref()
             .map_or_else(Calibration::default, |d| d.calibration.clone());
-        let whole = self.recruited.len() == pool.as_pool().n_nodes() && self.recruited.is_sorted();
         Ok(Deployed {
-            pool: if whole {
-                pool.clone()
-            } else {
-                pool.as_pool().select(&self.recruited)
-            },
+            pool: self.recruited_pool(pool),
             readout,
             calibration,
             classes: self.memory.classes.clone(),
         })
+    }
+
+    /// The recruited nodes of `pool`.
+    pub(crate) fn recruited_pool(&self, pool: &NodePool) -> NodePool {
+        let whole = self.recruited.len() == pool.as_pool().n_nodes() && self.recruited.is_sorted();
+        if whole {
+            pool.clone()
+        } else {
+            pool.as_pool().select(&self.recruited)
+        }
     }
 
     /// Scores some of the rows that have just arrived, as if they had not, and calibrates by them.
@@ -375,12 +380,10 @@ impl Learner for Consolidation {
     }
 
     fn size(&self) -> Size {
-        let deployed = self.deployed.as_ref();
+        let deployed = self.deployed.as_ref().map_or_else(Size::default, Learner::size);
         Size {
-            nodes: self.recruited.len(),
-            model_floats: deployed.map_or(0, Deployed::n_floats),
             memory_floats: self.memory.n_floats(),
-            multiply_adds: deployed.map_or(0, Deployed::multiply_adds),
+            ..deployed
         }
     }
 

@@ -3,10 +3,12 @@
 use crate::calibration::Calibration;
 use crate::classes::ClassList;
 use crate::error::Error;
+use crate::learner::{Learner, Observer, Size};
 use crate::linalg::{Matrix, View, product};
 use crate::pool::NodePool;
 use crate::readout::Readout;
-use crate::rows::{Rows, check_rows};
+use crate::rows::{Labels, Rows, check_rows};
+use crate::threshold::argmax;
 
 /// Rows answered in one go; bounds the memory of a prediction.
 const CHUNK: usize = 2048;
@@ -33,6 +35,41 @@ pub struct Answer {
     pub probabilities: Vec<f32>,
 }
 
+impl Learner for Deployed {
+    fn name(&self) -> &'static str {
+        "deployed"
+    }
+
+    /// A deployed model has no memory to add to.
+    fn learn(&mut self, _: Rows<'_>, _: &Labels, _: &mut dyn Observer) -> Result<(), Error> {
+        Err(Error::NoMemory)
+    }
+
+    fn classes(&self) -> &[String] {
+        self.classes.names()
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        Some(self.pool.as_pool().n_inputs())
+    }
+
+    fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        let scores = self.scores(x)?;
+        Ok((0..x.len()).map(|i| argmax(&scores, i) as u32).collect())
+    }
+
+    fn size(&self) -> Size {
+        let pool = self.pool.as_pool();
+        let readout = self.readout.weights.values().len();
+        Size {
+            nodes: pool.n_nodes(),
+            model_floats: pool.n_floats() + readout + self.readout.biases.len(),
+            memory_floats: 0,
+            multiply_adds: pool.multiply_adds() + readout,
+        }
+    }
+}
+
 impl Deployed {
     /// Scores of every class, `(n_samples, n_classes)`.
     pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
@@ -57,14 +94,6 @@ impl Deployed {
         scores
     }
 
-    /// The class of each row.
-    pub fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
-        let scores = self.scores(x)?;
-        Ok((0..x.len())
-            .map(|i| crate::threshold::argmax(&scores, i) as u32)
-            .collect())
-    }
-
     /// Class and probabilities of each row; "unknown" where the highest probability is as low as that of the `reject`
     /// part least sure among known rows.
     pub fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
@@ -77,7 +106,7 @@ impl Deployed {
         let answer = |i: usize| {
             let row: Vec<f32> = (0..scores.n_cols()).map(|c| scores[(i, c)]).collect();
             let probabilities = self.calibration.probabilities(&row);
-            let class = crate::threshold::argmax(&scores, i);
+            let class = argmax(&scores, i);
             let known = probabilities[class] >= threshold;
             Answer {
                 class: known.then_some(class as u32),
@@ -85,15 +114,5 @@ impl Deployed {
             }
         };
         Ok((0..x.len()).map(answer).collect())
-    }
-
-    /// Floats it stores.
-    pub fn n_floats(&self) -> usize {
-        self.pool.as_pool().n_floats() + self.readout.weights.values().len() + self.readout.biases.len()
-    }
-
-    /// Multiply-adds to predict one row.
-    pub fn multiply_adds(&self) -> usize {
-        self.pool.as_pool().multiply_adds() + self.readout.weights.values().len()
     }
 }

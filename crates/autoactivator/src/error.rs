@@ -164,6 +164,10 @@ pub enum Error {
         reason: String,
     },
 
+    /// Learning with a model that was deployed without its memory.
+    #[error("a deployed model does not learn: use the file with its memory")]
+    NoMemory,
+
     /// A class that is not there.
     #[error("class '{class}' is not known: the model knows {known}")]
     UnknownClass {

@@ -7,6 +7,7 @@ mod consolidation;
 mod deployed;
 mod error;
 pub mod forward;
+pub mod half;
 mod learner;
 pub mod least_squares;
 pub mod linalg;

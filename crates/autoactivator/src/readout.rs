@@ -11,6 +11,9 @@ use crate::rows::Rows;
 /// Ridge constants tried by cross-validation, relative to the mean eigenvalue: two per decade.
 const RIDGE_GRID: std::ops::RangeInclusive<i32> = -16..=2;
 
+/// How many times a ridge constant is raised tenfold before a solve is given up.
+const RAISED: i32 = 16;
+
 /// Scores x·w_c + b_c over the recruited nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Readout {
@@ -90,12 +93,21 @@ impl Centred {
         finite.then_some(readout)
     }
 
+    /// With this constant, or the first tenfold of it for which the sums, rounded as they are, can be solved.
     fn ridge(&self, relative: f64) -> Option<Readout> {
+        (0..RAISED).find_map(|k| {
+            let relative = relative.max(f64::EPSILON) * 10f64.powi(k);
+            let weights = solve_positive_definite(&self.regularised(relative), &self.moments)?;
+            Some(self.with_constant(&weights, relative))
+        })
+    }
+
+    /// G + ρ, with ρ relative to the mean diagonal.
+    fn regularised(&self, relative: f64) -> Matrix<f64> {
         let mut gram = self.gram.clone();
         let rho = relative * self.mean_diagonal();
         (0..gram.n_cols()).for_each(|j| gram[(j, j)] += rho);
-        let weights = solve_positive_definite(&gram, &self.moments)?;
-        Some(self.with_constant(&weights, relative))
+        gram
     }
 
     fn ridge_by_cross_validation(&self) -> Option<Readout> {
@@ -132,13 +144,10 @@ impl Centred {
 
     /// How much each row of `h` decides its own ridge score: 1/N + (h - h̄)ᵀ(G + ρ)⁻¹(h - h̄).
     pub fn leverages(&self, h: Rows<'_>, ridge: f64) -> Option<Vec<f64>> {
-        let mut gram = self.gram.clone();
-        let rho = ridge * self.mean_diagonal();
-        (0..gram.n_cols()).for_each(|j| gram[(j, j)] += rho);
         let centred = Matrix::from_fn(h.n_features(), h.len(), |j, i| {
             f64::from(h.row(i)[j]) - self.means[j]
         });
-        let solved = solve_positive_definite(&gram, &centred)?;
+        let solved = solve_positive_definite(&self.regularised(ridge), &centred)?;
         let inner = |(a, b): (&[f64], &[f64])| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         Some(
             centred

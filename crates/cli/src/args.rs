@@ -30,6 +30,14 @@ pub enum Command {
     Predict(PredictArgs),
     /// Show what a model file holds
     Inspect(InspectArgs),
+    /// Add the memories of several model files over one pool
+    Merge(MergeArgs),
+    /// Take rows back that a model file has learned
+    Unlearn(UnlearnArgs),
+    /// Forget a class
+    DropClass(DropClassArgs),
+    /// Write the deployed model alone: recruited nodes and readout, without the memory
+    Export(ExportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -134,8 +142,69 @@ pub struct PredictArgs {
     #[arg(long, default_value = "1", value_name = "ROWS|all", value_parser = group_size)]
     pub group: GroupSize,
 
+    /// Add the probability of every class (consolidation)
+    #[arg(long)]
+    pub proba: bool,
+
+    /// Answer "unknown" where the model is less sure than for this part of the rows it knows (consolidation)
+    #[arg(long, value_name = "RATE", default_value = "0", value_parser = rate)]
+    pub reject: f64,
+
     #[command(flatten)]
     pub data: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// The model file to write
+    pub output: PathBuf,
+
+    /// The model files to add
+    #[arg(required = true, num_args = 2..)]
+    pub models: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct UnlearnArgs {
+    /// The model file
+    pub model: PathBuf,
+
+    /// The rows, as they were learned
+    pub rows: String,
+
+    /// Unlearn the rows of these classes only, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
+    pub classes: Vec<String>,
+
+    #[command(flatten)]
+    pub data: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct DropClassArgs {
+    /// The model file
+    pub model: PathBuf,
+
+    /// The class
+    pub class: String,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The model file with its memory
+    pub model: PathBuf,
+
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Write ONNX, which any ONNX runtime can run
+    #[arg(long, conflicts_with = "half")]
+    pub onnx: bool,
+
+    /// Store numbers in half precision
+    #[arg(long)]
+    pub half: bool,
 }
 
 #[derive(Debug, Args)]
@@ -415,6 +484,16 @@ impl ConsolidationArgs {
 /// A value by the name it has in files.
 fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(|e| e.to_string())
+}
+
+/// A fraction from 0 to 1, also written as a percentage.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = fraction(text)?;
+    if (0.0..=1.0).contains(&rate) {
+        Ok(rate)
+    } else {
+        Err("a number from 0 to 1, or from 0% to 100%".to_owned())
+    }
 }
 
 fn class_weight(text: &str) -> Result<(String, f64), String> {

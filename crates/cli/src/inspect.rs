@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use autoactivator::{Learner, Model, Reactivation};
+use autoactivator::{Consolidation, Learner, Model, Reactivation};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
@@ -11,9 +11,15 @@ use crate::args::InspectArgs;
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let model = Model::load(&args.model)?;
     let file_bytes = std::fs::metadata(&args.model)?.len();
-    let text = match &model {
-        _ if args.json => format!("{:#}\n", as_json(&model, file_bytes)),
-        Model::Reactivation(learner) => describe(learner, file_bytes),
+    let text = if args.json {
+        format!("{:#}\n", as_json(&model, file_bytes))
+    } else {
+        let details = match &model {
+            Model::Reactivation(learner) => units(learner),
+            Model::Consolidation(learner) => tasks(learner),
+            Model::Deployed(_) => String::new(),
+        };
+        summary(model.learner(), file_bytes) + &details
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
@@ -22,35 +28,43 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
 fn as_json(model: &Model, file_bytes: u64) -> Value {
     let learner = model.learner();
     let size = learner.size();
-    let Model::Reactivation(reactivation) = model;
+    let parameters = match model {
+        Model::Reactivation(learner) => json!(learner.params()),
+        Model::Consolidation(learner) => json!(learner.params()),
+        Model::Deployed(_) => Value::Null,
+    };
     json!({
         "learner": learner.name(),
         "file_bytes": file_bytes,
-        "n_features": reactivation.n_features(),
+        "n_features": learner.n_features(),
         "classes": learner.classes(),
         "nodes": size.nodes,
         "model_mb": size.model_mb(),
         "memory_mb": size.memory_mb(),
         "multiply_adds": size.multiply_adds,
-        "parameters": reactivation.params(),
+        "parameters": parameters,
         "growth": learner.growth(),
     })
 }
 
-fn describe(learner: &Reactivation, file_bytes: u64) -> String {
+fn summary(learner: &dyn Learner, file_bytes: u64) -> String {
     let size = learner.size();
-    let mut text = format!(
-        "{} · {} classes · {} units · {} nodes\nmodel {:.3} MB, file {:.3} MB, {} features, seed {}\n",
+    format!(
+        "{}: {} classes, {} nodes, {} features\nmodel {:.3} MB, memory for further learning {:.3} MB, file {:.3} MB\n\
+         classes: {}\n",
         learner.name(),
         learner.classes().len(),
-        learner.units().len(),
         size.nodes,
-        size.model_mb(),
-        file_bytes as f64 / (1024.0 * 1024.0),
         learner.n_features().unwrap_or(0),
-        learner.params().seed,
-    );
-    text += "\nunit  nodes  threshold  residual  accuracy  stopped by           classes\n";
+        size.model_mb(),
+        size.memory_mb(),
+        file_bytes as f64 / (1024.0 * 1024.0),
+        learner.classes().join(", "),
+    )
+}
+
+fn units(learner: &Reactivation) -> String {
+    let mut text = "\nunit  nodes  threshold  residual  accuracy  stopped by           classes\n".to_owned();
     for (u, unit) in learner.units().iter().enumerate() {
         let last = unit.growth.layers.last();
         let join = last.and_then(|layer| layer.joins.iter().rfind(|join| join.nodes == layer.nodes));
@@ -64,6 +78,27 @@ fn describe(learner: &Reactivation, file_bytes: u64) -> String {
             join.map_or(f64::NAN, |join| join.accuracy),
             stopped.as_str().unwrap_or_default(),
             unit.growth.classes.join(", "),
+        );
+    }
+    text
+}
+
+fn tasks(learner: &Consolidation) -> String {
+    let mut text =
+        "\ntask  rows so far  classes  recruited  nodes     ridge  recruitment ended by\n".to_owned();
+    for task in learner.task_growth() {
+        let ended = task
+            .ended
+            .map_or_else(|| json!("the whole pool is read"), |ended| json!(ended));
+        text += &format!(
+            "{:>4}  {:>11}  {:>7}  {:>9}  {:>5}  {:>8.1e}  {}\n",
+            task.task,
+            task.rows,
+            task.classes,
+            task.recruited,
+            task.nodes,
+            task.ridge,
+            ended.as_str().unwrap_or_default(),
         );
     }
     text

@@ -7,6 +7,7 @@ mod experiment;
 mod inspect;
 mod interrupt;
 mod learn;
+mod memory;
 mod predict;
 mod progress;
 mod run;
@@ -25,6 +26,10 @@ fn main() -> ExitCode {
         Command::Learn(args) => learn::learn(args),
         Command::Predict(args) => predict::predict(args),
         Command::Inspect(args) => inspect::inspect(args),
+        Command::Merge(args) => memory::merge(args),
+        Command::Unlearn(args) => memory::unlearn(args),
+        Command::DropClass(args) => memory::drop_class(args),
+        Command::Export(args) => memory::export(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

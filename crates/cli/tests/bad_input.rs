@@ -591,7 +591,6 @@ fn parameters_out_of_range() {
                 &[&["learn", "new", "next.csv", &option], &NEW[..]].concat(),
                 &[&name],
             );
-            place.refuse(&["learn", "model", "next.csv", &option], &[&name]);
         }
     }
 }
@@ -614,6 +613,19 @@ fn parameters_that_are_no_number() {
         let name = format!("--{parameter}");
         place.refuse(&["run", "digits", &option], &[&name, value]);
         place.refuse(&["learn", "model", "next.csv", &option], &[&name, value]);
+    }
+}
+
+/// A value out of range is refused also when the model has its parameters already.
+#[test]
+fn parameters_out_of_range_for_a_model_that_exists() {
+    let place = learned();
+    for (option, name) in [
+        ("--t-max=0", "`t_max`"),
+        ("--r=1", "`r`"),
+        ("--validation=1", "`validation`"),
+    ] {
+        place.refuse(&["learn", "model", "next.csv", option], &[name]);
     }
 }
 

@@ -60,6 +60,57 @@ impl Default for ConvolutionSpec {
 }
 
 impl ConvolutionSpec {
+    /// Everything that can be wrong with a specification for images of this shape.
+    pub(crate) fn check(&self, image: ImageShape) -> Result<(), Error> {
+        let wrong = |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
+        let smallest = image.height.min(image.width);
+        if self.filters == 0 {
+            return wrong("filters", self.filters.to_string(), "at least 1");
+        }
+        if self.sides.is_empty() || self.sides.iter().any(|&side| side == 0 || side > smallest) {
+            return wrong(
+                "sides",
+                format!("{:?}", self.sides),
+                "one or more, each from 1 to the side of the image",
+            );
+        }
+        if self.padded && self.sides.iter().any(|side| side % 2 == 0) {
+            return wrong("sides", format!("{:?}", self.sides), "odd while `padded` is on");
+        }
+        let positions = self
+            .sides
+            .iter()
+            .map(|side| {
+                if self.padded {
+                    smallest
+                } else {
+                    smallest - side + 1
+                }
+            })
+            .min();
+        if self.grid == 0 || positions.is_some_and(|positions| self.grid > positions) {
+            return wrong(
+                "grid",
+                self.grid.to_string(),
+                "from 1 to the number of positions of the largest filter",
+            );
+        }
+        if !(self.contrast > 0.0 && self.contrast.is_finite()) {
+            return wrong("contrast", self.contrast.to_string(), "a finite number above 0");
+        }
+        if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
+            return wrong(
+                "threshold",
+                self.threshold.to_string(),
+                "a finite number of at least 0",
+            );
+        }
+        if !(self.power > 0.0 && self.power <= 2.0) {
+            return wrong("power", self.power.to_string(), "above 0 and at most 2");
+        }
+        Ok(())
+    }
+
     /// Zeros on each side of the image for filters of this side.
     pub(crate) fn padding(&self, side: usize) -> usize {
         if self.padded { side / 2 } else { 0 }
@@ -107,7 +158,7 @@ impl Convolution {
         image: ImageShape,
         spec: &ConvolutionSpec,
     ) -> Result<Self, Error> {
-        check(spec, image)?;
+        spec.check(image)?;
         let mut banks = Vec::new();
         for (i, &side) in spec.sides.iter().enumerate() {
             let n = spec.filters / spec.sides.len() + usize::from(i < spec.filters % spec.sides.len());
@@ -151,57 +202,6 @@ impl Convolution {
             out.iter_mut().for_each(|v| *v = v.powf(self.spec.power));
         }
     }
-}
-
-/// Everything that can be wrong with a specification for images of this shape.
-fn check(spec: &ConvolutionSpec, image: ImageShape) -> Result<(), Error> {
-    let wrong = |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
-    let smallest = image.height.min(image.width);
-    if spec.filters == 0 {
-        return wrong("filters", spec.filters.to_string(), "at least 1");
-    }
-    if spec.sides.is_empty() || spec.sides.iter().any(|&side| side == 0 || side > smallest) {
-        return wrong(
-            "sides",
-            format!("{:?}", spec.sides),
-            "one or more, each from 1 to the side of the image",
-        );
-    }
-    if spec.padded && spec.sides.iter().any(|side| side % 2 == 0) {
-        return wrong("sides", format!("{:?}", spec.sides), "odd while `padded` is on");
-    }
-    let positions = spec
-        .sides
-        .iter()
-        .map(|side| {
-            if spec.padded {
-                smallest
-            } else {
-                smallest - side + 1
-            }
-        })
-        .min();
-    if spec.grid == 0 || positions.is_some_and(|positions| spec.grid > positions) {
-        return wrong(
-            "grid",
-            spec.grid.to_string(),
-            "from 1 to the number of positions of the largest filter",
-        );
-    }
-    if !(spec.contrast > 0.0 && spec.contrast.is_finite()) {
-        return wrong("contrast", spec.contrast.to_string(), "a finite number above 0");
-    }
-    if !(spec.threshold >= 0.0 && spec.threshold.is_finite()) {
-        return wrong(
-            "threshold",
-            spec.threshold.to_string(),
-            "a finite number of at least 0",
-        );
-    }
-    if !(spec.power > 0.0 && spec.power <= 2.0) {
-        return wrong("power", spec.power.to_string(), "above 0 and at most 2");
-    }
-    Ok(())
 }
 
 fn padded_shape(image: ImageShape, padding: usize) -> ImageShape {

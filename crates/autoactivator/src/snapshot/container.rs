@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::FORMAT_VERSION;
+use crate::half::{from_f16_bits, to_f16_bits};
 use crate::linalg::Matrix;
 
 /// The one metadata entry; one, because a map of several has no fixed order and the bytes must have one.
@@ -21,8 +23,9 @@ const BLANK: &str = "00000000000000000000000000000000000000000000000000000000000
 pub struct Container {
     /// Kind of learner.
     pub learner: String,
-    /// Everything that is not a tensor.
-    pub description: Value,
+    description: Value,
+    /// Whether matrices and lists are stored in half precision.
+    half: bool,
     tensors: Vec<(String, Tensor)>,
 }
 
@@ -44,21 +47,57 @@ struct Entry {
 
 impl Container {
     /// An empty container for a learner of this kind.
-    pub fn new(learner: &str, description: Value) -> Self {
+    pub fn new(learner: &str) -> Self {
         Self {
             learner: learner.to_owned(),
-            description,
+            description: Value::Null,
+            half: false,
             tensors: Vec::new(),
         }
     }
 
+    /// The same, with numbers in half precision.
+    pub fn half(learner: &str) -> Self {
+        Self {
+            half: true,
+            ..Self::new(learner)
+        }
+    }
+
+    /// States everything that is not a tensor.
+    pub fn describe(&mut self, description: &impl Serialize) {
+        self.description = serde_json::to_value(description).unwrap_or_default();
+    }
+
+    /// Everything that is not a tensor.
+    pub fn description<T: DeserializeOwned>(&self) -> Result<T, String> {
+        T::deserialize(&self.description).map_err(|e| format!("its description is damaged ({e})"))
+    }
+
     /// Adds a matrix; it is stored transposed, `(n_cols, n_rows)` row after row, which is the same bytes.
-    pub fn put_f32(&mut self, name: String, matrix: &Matrix<f32>) {
-        let bytes = matrix.values().iter().flat_map(|v| v.to_le_bytes()).collect();
-        self.put(name, Dtype::F32, vec![matrix.n_cols(), matrix.n_rows()], bytes);
+    pub fn put_matrix(&mut self, name: String, matrix: &Matrix<f32>) {
+        self.put_floats(name, vec![matrix.n_cols(), matrix.n_rows()], matrix.values());
     }
 
     /// Adds a list of numbers.
+    pub fn put_list(&mut self, name: String, values: &[f32]) {
+        self.put_floats(name, vec![values.len()], values);
+    }
+
+    fn put_floats(&mut self, name: String, shape: Vec<usize>, values: &[f32]) {
+        if self.half {
+            let bytes = values
+                .iter()
+                .flat_map(|&v| to_f16_bits(v).to_le_bytes())
+                .collect();
+            self.put(name, Dtype::F16, shape, bytes);
+        } else {
+            let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            self.put(name, Dtype::F32, shape, bytes);
+        }
+    }
+
+    /// Adds a list of numbers in double precision.
     pub fn put_f64(&mut self, name: String, values: &[f64]) {
         let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         self.put(name, Dtype::F64, vec![values.len()], bytes);
@@ -69,48 +108,59 @@ impl Container {
     }
 
     /// The finite matrix `name`.
-    pub fn matrix_f32(&self, name: &str) -> Result<Matrix<f32>, String> {
-        let tensor = self.get(name, Dtype::F32)?;
-        let &[n_cols, n_rows] = tensor.shape.as_slice() else {
+    pub fn matrix(&self, name: &str) -> Result<Matrix<f32>, String> {
+        let &[n_cols, n_rows] = self.get(name)?.shape.as_slice() else {
             return Err(format!("tensor '{name}' is not a matrix"));
         };
-        let values: Vec<f32> = tensor
-            .bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|b| f32::from_le_bytes(*b))
-            .collect();
-        if !values.iter().all(|v| v.is_finite()) {
-            return Err(format!("tensor '{name}' holds values that are not finite"));
-        }
+        let values = self.list(name)?;
         Matrix::from_columns(values, n_rows, n_cols)
             .ok_or_else(|| format!("tensor '{name}' has the wrong size"))
     }
 
-    /// The finite numbers `name`.
+    /// The finite numbers `name`, in single or half precision.
+    pub fn list(&self, name: &str) -> Result<Vec<f32>, String> {
+        let tensor = self.get(name)?;
+        let values: Vec<f32> = match tensor.dtype {
+            Dtype::F32 => tensor
+                .bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|b| f32::from_le_bytes(*b))
+                .collect(),
+            Dtype::F16 => tensor
+                .bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|b| from_f16_bits(u16::from_le_bytes(*b)))
+                .collect(),
+            other => return Err(format!("tensor '{name}' is {other:?}, not F32 or F16")),
+        };
+        finite(name, values, |v| v.is_finite())
+    }
+
+    /// The finite numbers `name`, in double precision.
     pub fn list_f64(&self, name: &str) -> Result<Vec<f64>, String> {
-        let tensor = self.get(name, Dtype::F64)?;
-        let values: Vec<f64> = tensor
+        let tensor = self.get(name)?;
+        if tensor.dtype != Dtype::F64 {
+            return Err(format!("tensor '{name}' is {:?}, not F64", tensor.dtype));
+        }
+        let values = tensor
             .bytes
             .as_chunks()
             .0
             .iter()
             .map(|b| f64::from_le_bytes(*b))
             .collect();
-        if !values.iter().all(|v| v.is_finite()) {
-            return Err(format!("tensor '{name}' holds values that are not finite"));
-        }
-        Ok(values)
+        finite(name, values, |v: &f64| v.is_finite())
     }
 
-    fn get(&self, name: &str, dtype: Dtype) -> Result<&Tensor, String> {
+    fn get(&self, name: &str) -> Result<&Tensor, String> {
         let found = self.tensors.iter().find(|(n, _)| n == name);
-        let (_, tensor) = found.ok_or_else(|| format!("tensor '{name}' is missing"))?;
-        if tensor.dtype != dtype {
-            return Err(format!("tensor '{name}' is {:?}, not {dtype:?}", tensor.dtype));
-        }
-        Ok(tensor)
+        found
+            .map(|(_, tensor)| tensor)
+            .ok_or_else(|| format!("tensor '{name}' is missing"))
     }
 
     /// The bytes of a file.
@@ -167,9 +217,17 @@ impl Container {
         Ok(Self {
             learner: entry.learner,
             description: entry.description,
+            half: false,
             tensors: tensors.collect(),
         })
     }
+}
+
+fn finite<T>(name: &str, values: Vec<T>, is_finite: impl Fn(&T) -> bool) -> Result<Vec<T>, String> {
+    if values.iter().all(is_finite) {
+        return Ok(values);
+    }
+    Err(format!("tensor '{name}' holds values that are not finite"))
 }
 
 fn verify(bytes: &[u8], expected: &str) -> Result<(), String> {

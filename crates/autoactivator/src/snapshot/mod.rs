@@ -5,13 +5,17 @@
 //! file, so that a truncated file or a flipped byte is refused, never half-loaded. Files are written beside the
 //! old one and renamed over it: whoever reads sees the old model or the new one.
 
+mod consolidation;
 mod container;
+mod pool;
 mod reactivation;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::consolidation::Consolidation;
+use crate::deployed::Deployed;
 use crate::error::Error;
 use crate::learner::Learner;
 use crate::reactivation::Reactivation;
@@ -26,6 +30,10 @@ pub const FORMAT_VERSION: u32 = 1;
 pub enum Model {
     /// The paper's learner.
     Reactivation(Reactivation),
+    /// One memory for all tasks, with the model it deploys.
+    Consolidation(Consolidation),
+    /// A deployed model alone, which predicts but does not learn.
+    Deployed(Deployed),
 }
 
 impl Model {
@@ -47,6 +55,8 @@ impl Model {
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Reactivation(learner) => reactivation::pack(learner).to_bytes(),
+            Self::Consolidation(learner) => consolidation::pack(learner).to_bytes(),
+            Self::Deployed(deployed) => consolidation::pack_deployed(deployed, false).to_bytes(),
         }
     }
 
@@ -55,6 +65,8 @@ impl Model {
         let container = Container::from_bytes(bytes)?;
         match container.learner.as_str() {
             reactivation::NAME => reactivation::unpack(&container).map(Self::Reactivation),
+            consolidation::NAME => consolidation::unpack(&container).map(Self::Consolidation),
+            consolidation::DEPLOYED => consolidation::unpack_deployed(&container).map(Self::Deployed),
             other => Err(format!("it holds a learner of the unknown kind '{other}'")),
         }
     }
@@ -63,6 +75,8 @@ impl Model {
     pub fn learner(&self) -> &dyn Learner {
         match self {
             Self::Reactivation(learner) => learner,
+            Self::Consolidation(learner) => learner,
+            Self::Deployed(deployed) => deployed,
         }
     }
 
@@ -70,7 +84,17 @@ impl Model {
     pub fn learner_mut(&mut self) -> &mut dyn Learner {
         match self {
             Self::Reactivation(learner) => learner,
+            Self::Consolidation(learner) => learner,
+            Self::Deployed(deployed) => deployed,
         }
+    }
+}
+
+impl Deployed {
+    /// Writes the deployed model alone, in half precision if `half`.
+    pub fn save(&self, path: &Path, half: bool) -> Result<(), Error> {
+        let bytes = consolidation::pack_deployed(self, half).to_bytes();
+        write_atomically(path, &bytes).map_err(|source| io_error(path, source))
     }
 }
 

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::container::Container;
-use crate::linalg::Matrix;
 use crate::node::{NodeId, Nodes};
 use crate::params::{Check, ReactivationParams};
 use crate::reactivation::Reactivation;
@@ -33,20 +32,19 @@ pub fn pack(learner: &Reactivation) -> Container {
         borrowed: unit.layers.iter().map(|layer| layer.borrowed.clone()).collect(),
         growth: unit.growth.clone(),
     });
-    let description = Description {
+    let mut container = Container::new(NAME);
+    container.describe(&Description {
         parameters: learner.params().clone(),
         n_features: learner.n_features,
         classes: learner.classes.names().to_vec(),
         units: units.collect(),
-    };
-    let mut container = Container::new(NAME, serde_json::to_value(description).unwrap_or_default());
+    });
     for (u, unit) in learner.units.iter().enumerate() {
         for (k, layer) in unit.layers.iter().enumerate() {
-            let biases = Matrix::from_fn(layer.own.len(), 1, |i, _| layer.own.biases[i]);
-            container.put_f32(weights_name(u, k), &layer.own.weights);
-            container.put_f32(biases_name(u, k), &biases);
+            container.put_matrix(weights_name(u, k), &layer.own.weights);
+            container.put_list(biases_name(u, k), &layer.own.biases);
         }
-        container.put_f32(readout_name(u), &unit.readout);
+        container.put_matrix(readout_name(u), &unit.readout);
     }
     let thresholds: Vec<f64> = learner.units.iter().map(|unit| unit.threshold).collect();
     container.put_f64("thresholds".to_owned(), &thresholds);
@@ -54,8 +52,7 @@ pub fn pack(learner: &Reactivation) -> Container {
 }
 
 pub fn unpack(container: &Container) -> Result<Reactivation, String> {
-    let description: Description =
-        serde_json::from_value(container.description.clone()).map_err(|e| format!("its description: {e}"))?;
+    let description: Description = container.description()?;
     let params = description.parameters.check().map_err(|e| e.to_string())?;
     let thresholds = container.list_f64("thresholds")?;
     if thresholds.len() != description.units.len()
@@ -90,7 +87,7 @@ fn unpack_unit(
         n_inputs = layer.own.len() + layer.borrowed.len();
         layers.push(layer);
     }
-    let readout = container.matrix_f32(&readout_name(u))?;
+    let readout = container.matrix(&readout_name(u))?;
     let known = |place: &u32| (*place as usize) < learner.classes.len();
     if layers.len() != learner.params.layers
         || readout.n_rows() != n_inputs
@@ -117,8 +114,8 @@ fn unpack_layer(
     (u, k): (usize, usize),
     borrowed: Vec<NodeId>,
 ) -> Result<Layer, String> {
-    let weights = container.matrix_f32(&weights_name(u, k))?;
-    let biases = container.matrix_f32(&biases_name(u, k))?.values().to_vec();
+    let weights = container.matrix(&weights_name(u, k))?;
+    let biases = container.list(&biases_name(u, k))?;
     let exists = |id: &NodeId| {
         let unit = learner.units.get(id.unit as usize);
         unit.is_some_and(|unit| (id.node as usize) < unit.layers[0].own.len())

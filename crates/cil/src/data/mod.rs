@@ -69,19 +69,36 @@ pub enum Part {
     Test,
 }
 
+/// Rows of one task.
+#[derive(Clone, Debug)]
+pub struct TaskRows {
+    /// The features.
+    pub x: Table,
+    /// The classes.
+    pub y: Labels,
+    /// The shape of each row, when rows are known to be images.
+    pub image: Option<ImageShape>,
+}
+
 /// Reads the rows of one task: all rows of a csv file, or one part of a data set.
-pub fn read(name_or_path: &str, data_dir: Option<&Path>, part: Part) -> Result<Split, Error> {
+pub fn read(name_or_path: &str, data_dir: Option<&Path>, part: Part) -> Result<TaskRows, Error> {
     if is_file(name_or_path) {
         let rows = csv::read(Source::open(Path::new(name_or_path))?)?;
-        return Ok(Split {
+        return Ok(TaskRows {
             y: Labels::from_names(&rows.y),
             x: rows.x,
+            image: None,
         });
     }
     let dataset = open(name_or_path, data_dir)?;
-    Ok(match part {
+    let split = match part {
         Part::Train => dataset.train,
         Part::Test => dataset.test,
+    };
+    Ok(TaskRows {
+        x: split.x,
+        y: split.y,
+        image: dataset.image,
     })
 }
 

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use autoactivator::Table;
+use autoactivator::half::from_f16_bits;
 
 use super::source::{Source, io_error, require};
 use super::{Dataset, NamedRows, bad, name_of};
@@ -134,7 +135,7 @@ impl Array {
 
     fn floats(&self) -> Vec<f32> {
         match self.kind {
-            Kind::F2 => self.decode(|bytes| half_to_f32(u16::from_le_bytes(bytes))),
+            Kind::F2 => self.decode(|bytes| from_f16_bits(u16::from_le_bytes(bytes))),
             Kind::F4 => self.decode(f32::from_le_bytes),
             Kind::F8 => self.decode(|bytes| f64::from_le_bytes(bytes) as f32),
             _ => self
@@ -268,19 +269,6 @@ fn parse_shape(text: &str) -> Option<Vec<u64>> {
     let (inside, _) = text.strip_prefix('(')?.split_once(')')?;
     let sides = inside.split(',').map(str::trim).filter(|side| !side.is_empty());
     sides.map(|side| side.parse().ok()).collect()
-}
-
-/// IEEE 754 binary16: one sign bit, five exponent bits, ten fraction bits.
-fn half_to_f32(bits: u16) -> f32 {
-    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
-    let exponent = i32::from(bits >> 10 & 0x1f);
-    let fraction = f32::from(bits & 0x3ff) / 1024.0;
-    sign * match exponent {
-        0 => fraction * 2_f32.powi(-14),
-        31 if fraction == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        _ => (1.0 + fraction) * 2_f32.powi(exponent - 15),
-    }
 }
 
 #[cfg(test)]
@@ -442,25 +430,5 @@ mod tests {
             error.contains("row 0 has label 1") && error.contains("1 names"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn half_precision_is_exact() {
-        let known = [
-            (0x0000, 0.0),
-            (0x8000, -0.0),
-            (0x3c00, 1.0),
-            (0x3555, 0.333_251_95),
-            (0x7bff, 65504.0),
-            (0xfbff, -65504.0),
-            (0x0400, 6.103_515_6e-5),
-            (0x0001, 5.960_464_5e-8),
-            (0x7c00, f32::INFINITY),
-            (0xfc00, f32::NEG_INFINITY),
-        ];
-        for (bits, value) in known {
-            assert_eq!(half_to_f32(bits), value, "{bits:#06x}");
-        }
-        assert!(half_to_f32(0x7e00).is_nan());
     }
 }

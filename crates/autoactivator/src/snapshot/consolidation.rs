@@ -1,0 +1,182 @@
+//! Consolidation as tensors: the memory for further learning, and the deployed model alone.
+
+use serde::{Deserialize, Serialize};
+
+use super::container::Container;
+use super::pool::{self, PoolDescription};
+use crate::calibration::Calibration;
+use crate::classes::ClassList;
+use crate::consolidation::{Consolidation, TaskGrowth};
+use crate::deployed::Deployed;
+use crate::linalg::Matrix;
+use crate::memory::Memory;
+use crate::params::{Check, ConsolidationParams};
+use crate::pool::NodePool;
+use crate::readout::Readout;
+
+/// The memory's name in a file.
+pub const NAME: &str = "consolidation";
+
+/// The deployed model's name in a file.
+pub const DEPLOYED: &str = "deployed";
+
+#[derive(Serialize, Deserialize)]
+struct Description {
+    parameters: ConsolidationParams,
+    classes: Vec<String>,
+    pool: Option<PoolDescription>,
+    recruited: Vec<usize>,
+    growth: Vec<TaskGrowth>,
+    readout: Option<ReadoutDescription>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DeployedDescription {
+    pool: PoolDescription,
+    readout: ReadoutDescription,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReadoutDescription {
+    classes: Vec<String>,
+    ridge: f64,
+    calibration: Calibration,
+}
+
+pub fn pack(learner: &Consolidation) -> Container {
+    let mut container = Container::new(NAME);
+    let pool = learner
+        .pool
+        .as_ref()
+        .map(|p| pool::pack(&mut container, "pool", p));
+    let memory = &learner.memory;
+    let triangle: Vec<f64> = (0..memory.n_nodes())
+        .flat_map(|j| memory.gram.col(j)[j..].iter().copied())
+        .collect();
+    container.put_f64("memory.gram".to_owned(), &triangle);
+    container.put_f64("memory.moments".to_owned(), memory.moments.values());
+    container.put_f64("memory.counts".to_owned(), &memory.counts);
+    let readout = learner
+        .deployed
+        .as_ref()
+        .map(|deployed| pack_readout(&mut container, deployed));
+    container.describe(&Description {
+        parameters: learner.params().clone(),
+        classes: memory.classes.names().to_vec(),
+        pool,
+        recruited: learner.recruited.clone(),
+        growth: learner.growth.clone(),
+        readout,
+    });
+    container
+}
+
+pub fn pack_deployed(deployed: &Deployed, half: bool) -> Container {
+    let mut container = if half {
+        Container::half(DEPLOYED)
+    } else {
+        Container::new(DEPLOYED)
+    };
+    let pool = pool::pack(&mut container, "pool", &deployed.pool);
+    let readout = pack_readout(&mut container, deployed);
+    container.describe(&DeployedDescription { pool, readout });
+    container
+}
+
+fn pack_readout(container: &mut Container, deployed: &Deployed) -> ReadoutDescription {
+    container.put_matrix("readout.weights".to_owned(), &deployed.readout.weights);
+    container.put_list("readout.biases".to_owned(), &deployed.readout.biases);
+    ReadoutDescription {
+        classes: deployed.classes.names().to_vec(),
+        ridge: deployed.readout.ridge,
+        calibration: deployed.calibration.clone(),
+    }
+}
+
+pub fn unpack(container: &Container) -> Result<Consolidation, String> {
+    let description: Description = container.description()?;
+    let params = description.parameters.check().map_err(|e| e.to_string())?;
+    let mut learner = Consolidation::new(params);
+    let Some(pool) = description.pool else {
+        return Ok(learner);
+    };
+    let pool = pool::unpack(container, "pool", pool)?;
+    let n_nodes = pool.as_pool().n_nodes();
+    learner.memory = unpack_memory(container, n_nodes, description.classes)?;
+    if description.recruited.iter().any(|&node| node >= n_nodes) {
+        return Err("it recruited nodes that its pool does not have".to_owned());
+    }
+    learner.recruited = description.recruited;
+    learner.growth = description.growth;
+    learner.deployed = match description.readout {
+        Some(readout) => Some(unpack_deployed_parts(
+            container,
+            learner.recruited_pool(&pool),
+            readout,
+        )?),
+        None => None,
+    };
+    learner.pool = Some(pool);
+    Ok(learner)
+}
+
+pub fn unpack_deployed(container: &Container) -> Result<Deployed, String> {
+    let description: DeployedDescription = container.description()?;
+    let pool = pool::unpack(container, "pool", description.pool)?;
+    unpack_deployed_parts(container, pool, description.readout)
+}
+
+fn unpack_memory(container: &Container, n_nodes: usize, classes: Vec<String>) -> Result<Memory, String> {
+    let classes: ClassList = classes.into_iter().collect();
+    let triangle = container.list_f64("memory.gram")?;
+    let moments = Matrix::from_columns(container.list_f64("memory.moments")?, n_nodes, classes.len());
+    let counts = container.list_f64("memory.counts")?;
+    let (Some(moments), true) = (moments, counts.len() == classes.len()) else {
+        return Err("its memory does not fit its classes".to_owned());
+    };
+    if Some(triangle.len()) != n_nodes.checked_mul(n_nodes + 1).map(|n| n / 2) {
+        return Err("its memory does not fit its pool".to_owned());
+    }
+    let mut gram = Matrix::zeros(n_nodes, n_nodes);
+    let mut rest = triangle.as_slice();
+    for j in 0..n_nodes {
+        let (column, after) = rest.split_at(n_nodes - j);
+        gram.col_mut(j)[j..].copy_from_slice(column);
+        rest = after;
+    }
+    Ok(Memory {
+        gram,
+        moments,
+        counts,
+        classes,
+    })
+}
+
+fn unpack_deployed_parts(
+    container: &Container,
+    pool: NodePool,
+    readout: ReadoutDescription,
+) -> Result<Deployed, String> {
+    let weights = container.matrix("readout.weights")?;
+    let biases = container.list("readout.biases")?;
+    let classes: ClassList = readout.classes.into_iter().collect();
+    if weights.n_rows() != pool.as_pool().n_nodes()
+        || weights.n_cols() != classes.len()
+        || biases.len() != classes.len()
+    {
+        return Err("its readout does not fit its nodes and classes".to_owned());
+    }
+    if classes.is_empty() || !(readout.calibration.scale > 0.0 && readout.calibration.scale.is_finite()) {
+        return Err("its readout has no classes or no scale".to_owned());
+    }
+    Ok(Deployed {
+        pool,
+        readout: Readout {
+            weights,
+            biases,
+            ridge: readout.ridge,
+        },
+        calibration: readout.calibration,
+        classes,
+    })
+}

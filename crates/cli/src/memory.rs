@@ -1,0 +1,82 @@
+//! `autoactivator merge`, `unlearn`, `drop-class` and `export`: what one additive memory makes possible.
+//!
+//! Each works on the memory in hand and writes the file at the end, whole: after an error it is as it was.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use autoactivator::{Consolidation, Learner, Model};
+use cil::data::{self, Part};
+
+use crate::args::{DropClassArgs, ExportArgs, MergeArgs, UnlearnArgs};
+use crate::learn::select;
+
+pub fn merge(args: &MergeArgs) -> Result<()> {
+    let mut models = args.models.iter();
+    let Some(first) = models.next() else {
+        bail!("give at least two model files");
+    };
+    let mut merged = load(first)?;
+    for path in models {
+        let other = load(path)?;
+        merged
+            .merge(&other)
+            .with_context(|| format!("{} and {}", first.display(), path.display()))?;
+    }
+    save(merged, &args.output)
+}
+
+pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
+    let mut learner = load(&args.model)?;
+    let rows = data::read(&args.rows, args.data.data_dir.as_deref(), Part::Train)?;
+    let (x, y) = select(rows.x, rows.y, &args.classes)?;
+    learner.unlearn(x.rows(), &y)?;
+    save(learner, &args.model)
+}
+
+pub fn drop_class(args: &DropClassArgs) -> Result<()> {
+    let mut learner = load(&args.model)?;
+    learner.drop_class(&args.class)?;
+    save(learner, &args.model)
+}
+
+pub fn export(args: &ExportArgs) -> Result<()> {
+    let deployed = match Model::load(&args.model)? {
+        Model::Deployed(deployed) => deployed,
+        Model::Consolidation(learner) => match learner.deployed() {
+            Some(deployed) => deployed.clone(),
+            None => bail!("{}: nothing has been learned yet", args.model.display()),
+        },
+        Model::Reactivation(_) => bail!(
+            "{}: only consolidation has a deployed model",
+            args.model.display()
+        ),
+    };
+    deployed.save(&args.output, args.half)?;
+    let size = std::fs::metadata(&args.output)?.len();
+    eprintln!(
+        "{}: {} nodes, {} bytes",
+        args.output.display(),
+        deployed.size().nodes,
+        size
+    );
+    Ok(())
+}
+
+fn load(path: &Path) -> Result<Consolidation> {
+    match Model::load(path)? {
+        Model::Consolidation(learner) => Ok(learner),
+        other => bail!(
+            "{}: holds a model of the kind {}; only consolidation has a memory that can be changed so",
+            path.display(),
+            other.learner().name()
+        ),
+    }
+}
+
+fn save(learner: Consolidation, path: &Path) -> Result<()> {
+    let (rows, classes) = (learner.memory().n_rows(), learner.classes().len());
+    Model::Consolidation(learner).save(path)?;
+    eprintln!("{}: {rows} rows, {classes} classes", path.display());
+    Ok(())
+}
