@@ -1,26 +1,26 @@
 //! From scores to probabilities, and to "none of the classes I know", without any stored row.
 //!
 //! When rows arrive they are scored as if they had not been learned, and what their scores should have been is known:
-//! that is enough to fit the one number that turns scores into probabilities, and to remember how confident the
-//! learner usually is. Only that number and a sample of confidences are kept.
+//! that is enough to fit the one number that turns scores into probabilities, and to remember how high the highest
+//! score of a known row usually is. Only that number and a sample of highest scores are kept.
 
 use serde::{Deserialize, Serialize};
 
-/// Confidences kept; halved when there are more.
+/// Highest scores kept; halved when there are more.
 const KEPT: usize = 1024;
 
 /// Rows after which earlier evidence about the scale counts no more than this.
 const REMEMBERED: f64 = 512.0;
 
-/// Scale of the scores, and how confident the learner usually is.
+/// Scale of the scores, and how high they usually are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Probabilities are softmax(scale · scores).
     pub scale: f64,
     /// Rows that the scale rests on.
     pub weight: f64,
-    /// Highest probabilities of rows when they arrived.
-    pub confidences: Vec<f32>,
+    /// Highest scores of rows when they arrived.
+    pub highest: Vec<f32>,
 }
 
 impl Default for Calibration {
@@ -28,7 +28,7 @@ impl Default for Calibration {
         Self {
             scale: 1.0,
             weight: 0.0,
-            confidences: Vec::new(),
+            highest: Vec::new(),
         }
     }
 }
@@ -51,14 +51,11 @@ impl Calibration {
         let fitted = best_scale(rows).ln();
         self.scale = ((self.weight * self.scale.ln() + n * fitted) / (self.weight + n)).exp();
         self.weight = (self.weight + n).min(REMEMBERED);
-        let highest = |row: &Scored| {
-            let p = softmax(row.scores.iter().copied(), self.scale);
-            p.into_iter().fold(0.0, f32::max)
-        };
-        self.confidences.extend(rows.iter().map(highest));
-        while self.confidences.len() > KEPT {
+        let highest = |row: &Scored| row.scores.iter().copied().fold(f64::NEG_INFINITY, f64::max) as f32;
+        self.highest.extend(rows.iter().map(highest));
+        while self.highest.len() > KEPT {
             let mut keep = false;
-            self.confidences.retain(|_| {
+            self.highest.retain(|_| {
                 keep = !keep;
                 keep
             });
@@ -70,16 +67,15 @@ impl Calibration {
         softmax(scores.iter().map(|&s| f64::from(s)), self.scale)
     }
 
-    /// The confidence below which a part `rate` of known rows lies.
+    /// The highest score below which a part `rate` of known rows stays.
     pub fn threshold(&self, rate: f64) -> f32 {
-        let mut sorted = self.confidences.clone();
+        if rate <= 0.0 {
+            return f32::NEG_INFINITY;
+        }
+        let mut sorted = self.highest.clone();
         sorted.sort_unstable_by(f32::total_cmp);
         let at = (rate * sorted.len() as f64) as usize;
-        if rate >= 1.0 {
-            f32::INFINITY
-        } else {
-            sorted.get(at).copied().unwrap_or(0.0)
-        }
+        sorted.get(at).copied().unwrap_or(f32::INFINITY)
     }
 }
 

@@ -12,13 +12,16 @@ use crate::error::Error;
 use crate::forward::{self, Ended, Limits};
 use crate::learner::{Learner, Observer, Size, Step};
 use crate::memory::{Evidence, Memory};
-use crate::params::{Checked, ConsolidationParams, ReadoutKind};
-use crate::pool::{ConvolutionSpec, FirstTask, NodePool, PoolSpec, Preparation};
+use crate::params::{Checked, ConsolidationParams, Precision, ReadoutKind};
+use crate::pool::{ConvolutionSpec, FirstTask, NodePool, PoolSpec, Preparation, Standard};
 use crate::readout::Centred;
-use crate::rows::{Labels, Rows, check_rows, check_task};
+use crate::rows::{Labels, Rows, Table, check_rows, check_task};
 
 /// Rows whose node outputs are held at a time.
 const CHUNK: usize = 2048;
+
+/// Rows of the first task that show how large node outputs are.
+const LOOKED_AT: usize = 4096;
 
 /// Arriving rows that are scored to calibrate probabilities.
 const SCORED: usize = 256;
@@ -60,7 +63,7 @@ impl Consolidation {
         Self {
             params,
             pool: None,
-            memory: Memory::new(0),
+            memory: Memory::new(0, Standard::default()),
             recruited: Vec::new(),
             growth: Vec::new(),
             deployed: None,
@@ -104,7 +107,9 @@ impl Consolidation {
         let places = classes.admit(y);
         if self.pool.is_none() {
             let pool = self.make_pool(x, &places)?;
-            self.memory = Memory::new(pool.as_pool().n_nodes());
+            let sample: Vec<usize> = (0..x.len()).step_by(x.len().div_ceil(LOOKED_AT).max(1)).collect();
+            let outputs = pool.as_pool().outputs(x.gather(&sample).rows(), Precision::F32);
+            self.memory = Memory::new(pool.as_pool().n_nodes(), Standard::learn(outputs.rows(), |v| v));
             self.pool = Some(pool);
         }
         self.memory.classes = classes;
@@ -135,7 +140,8 @@ impl Consolidation {
         let Some(pool) = &self.pool else {
             return;
         };
-        let h = pool.as_pool().outputs(x);
+        let mut h = pool.as_pool().outputs(x, self.params.precision);
+        h.for_each_row(|row| self.memory.standard.apply(row));
         let weights = self.class_weights();
         let evidence = Evidence {
             h: h.rows(),
@@ -224,9 +230,12 @@ impl Consolidation {
         };
         let step = x.len().div_ceil(SCORED).max(1);
         let sample: Vec<usize> = (0..x.len()).step_by(step).collect();
-        let h = deployed.pool.as_pool().outputs(x.gather(&sample).rows());
+        let h = deployed
+            .pool
+            .as_pool()
+            .outputs(x.gather(&sample).rows(), Precision::F32);
         let scores = deployed.scores_of(h.rows());
-        let leverages = self.leverages(h.rows(), deployed.readout.ridge);
+        let leverages = self.leverages(h, deployed.readout.ridge);
         let scored = sample.iter().enumerate().filter_map(|(i, &row)| {
             let place = self.memory.classes.place(y.name(row))? as usize;
             let leverage = leverages.as_ref().map_or(0.0, |l| l[i].clamp(0.0, 0.999));
@@ -247,7 +256,7 @@ impl Consolidation {
     }
 
     /// Leverages of ridge; the other readouts hardly depend on a single row.
-    fn leverages(&self, h: Rows<'_>, ridge: f64) -> Option<Vec<f64>> {
+    fn leverages(&self, h: Table, ridge: f64) -> Option<Vec<f64>> {
         let ridge_readout = self.params.readout == ReadoutKind::Ridge;
         ridge_readout
             .then(|| Centred::new(&self.memory, &self.recruited).leverages(h, ridge))
@@ -256,7 +265,7 @@ impl Consolidation {
 
     /// Takes in everything that another learner over the same pool has learned.
     pub fn merge(&mut self, other: &Consolidation) -> Result<(), Error> {
-        if self.pool != other.pool {
+        if self.pool != other.pool || self.memory.standard != other.memory.standard {
             let reason = "they were made from other seeds, parameters or first tasks".to_owned();
             return Err(Error::DifferentPools { reason });
         }
@@ -313,7 +322,7 @@ impl Consolidation {
 /// The pool for data nobody said anything about.
 fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
     match task.image {
-        Some(shape) => {
+        Some(shape) if shape.height.min(shape.width) >= 6 => {
             let smallest = shape.height.min(shape.width);
             let sides: Vec<usize> = [3, 5, 7, 11]
                 .into_iter()
@@ -321,7 +330,7 @@ fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
                 .collect();
             PoolSpec::Convolution(ConvolutionSpec {
                 filters: 64,
-                sides: if sides.is_empty() { vec![1] } else { sides },
+                sides,
                 padded: true,
                 contrast: 0.3,
                 threshold: 0.05,
@@ -331,10 +340,11 @@ fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
                 ..ConvolutionSpec::default()
             })
         }
-        None => PoolSpec::Stack {
+        _ => PoolSpec::Stack {
             first: Box::new(PoolSpec::Features {
                 preparation: Preparation::Standardise,
             }),
+            preparation: Preparation::Standardise,
             directions: 2048,
             activations: vec![Activation::Relu],
         },

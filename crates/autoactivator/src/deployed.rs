@@ -5,6 +5,7 @@ use crate::classes::ClassList;
 use crate::error::Error;
 use crate::learner::{Learner, Observer, Size};
 use crate::linalg::{Matrix, View, product};
+use crate::params::Precision;
 use crate::pool::NodePool;
 use crate::readout::Readout;
 use crate::rows::{Labels, Rows, check_rows};
@@ -76,7 +77,7 @@ impl Deployed {
         check_rows(x, self.pool.as_pool().n_inputs())?;
         let mut scores = Matrix::zeros(x.len(), self.classes.len());
         for (chunk, rows) in x.chunks(CHUNK).enumerate() {
-            let of_chunk = self.scores_of(self.pool.as_pool().outputs(rows).rows());
+            let of_chunk = self.scores_of(self.pool.as_pool().outputs(rows, Precision::F32).rows());
             for c in 0..scores.n_cols() {
                 scores.col_mut(c)[chunk * CHUNK..][..rows.len()].copy_from_slice(of_chunk.col(c));
             }
@@ -94,20 +95,16 @@ impl Deployed {
         scores
     }
 
-    /// Class and probabilities of each row; "unknown" where the highest probability is as low as that of the `reject`
-    /// part least sure among known rows.
+    /// Class and probabilities of each row; "unknown" where the highest score is as low as for the `reject` part of
+    /// known rows with the lowest.
     pub fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
         let scores = self.scores(x)?;
-        let threshold = if reject > 0.0 {
-            self.calibration.threshold(reject)
-        } else {
-            0.0
-        };
+        let threshold = self.calibration.threshold(reject);
         let answer = |i: usize| {
             let row: Vec<f32> = (0..scores.n_cols()).map(|c| scores[(i, c)]).collect();
             let probabilities = self.calibration.probabilities(&row);
             let class = argmax(&scores, i);
-            let known = probabilities[class] >= threshold;
+            let known = row[class] >= threshold;
             Answer {
                 class: known.then_some(class as u32),
                 probabilities,

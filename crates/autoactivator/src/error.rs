@@ -114,6 +114,27 @@ pub enum Error {
         allowed: &'static str,
     },
 
+    /// More candidates than fit into memory.
+    #[error(
+        "{rows} rows and {candidates} candidate nodes a step need more than {limit_gb} GB: \
+         lower `t_max` or `step_size`, or learn fewer rows at a time"
+    )]
+    TooManyCandidates {
+        /// Rows of the task.
+        rows: usize,
+        /// T_max · l.
+        candidates: usize,
+        /// What is allowed.
+        limit_gb: usize,
+    },
+
+    /// A unit that no node joined.
+    #[error("no node reduces the residual of task {task}: scale the features, or try other `scopes`")]
+    NothingRecruited {
+        /// Task, from 1.
+        task: usize,
+    },
+
     /// A least-squares solve that did not give finite weights.
     #[error("output weights of {place} are not finite: raise `ridge` (now {ridge}) or scale the features")]
     NotSolvable {
@@ -182,12 +203,12 @@ pub enum Error {
     Interrupted,
 
     /// A model file that cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
 
     /// A file that is not a whole, undamaged model.

@@ -71,7 +71,8 @@ pub fn recruit(memory: &Memory, recruited: &[usize], limits: Limits) -> (Vec<usi
         };
         standing.join(node);
         let after: f64 = standing.residual.iter().sum();
-        if before - after < limits.expected_gain * before {
+        // The first node joins whatever it gains: a readout needs something to read.
+        if !nodes.is_empty() && before - after < limits.expected_gain * before {
             break Ended::ExpectedGain;
         }
         // The readout has a constant beside the nodes.

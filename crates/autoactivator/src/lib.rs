@@ -13,6 +13,7 @@ pub mod least_squares;
 pub mod linalg;
 pub mod memory;
 pub mod node;
+mod onnx;
 pub mod params;
 pub mod pool;
 mod reactivation;
@@ -38,4 +39,4 @@ pub use params::{
 };
 pub use reactivation::{Awakening, Reactivation};
 pub use rows::{ImageShape, Labels, Rows, Table, check_rows, check_task};
-pub use snapshot::{FORMAT_VERSION, Model};
+pub use snapshot::{FORMAT_VERSION, Model, write_atomically};

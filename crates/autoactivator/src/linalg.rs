@@ -288,8 +288,14 @@ pub struct Eigen {
 
 /// Decomposes a symmetric matrix; `None` when that does not converge.
 pub fn eigen(a: &Matrix<f64>) -> Option<Eigen> {
-    let evd = a.view().0.self_adjoint_eigen(Side::Lower).ok()?;
     let n = a.n_cols;
+    if n == 0 {
+        return Some(Eigen {
+            values: Vec::new(),
+            vectors: Matrix::zeros(0, 0),
+        });
+    }
+    let evd = a.view().0.self_adjoint_eigen(Side::Lower).ok()?;
     let (values, vectors) = (evd.S().column_vector(), evd.U());
     Some(Eigen {
         values: (0..n).map(|i| values[i]).collect(),

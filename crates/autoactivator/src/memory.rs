@@ -7,6 +7,7 @@ use crate::classes::ClassList;
 use crate::error::Error;
 use crate::linalg::{Matrix, View, add_gram_lower, product};
 use crate::params::Precision;
+use crate::pool::Standard;
 use crate::rows::Rows;
 
 /// Nodes of the Gram matrix that are multiplied at a time: bounds what a product needs beside the sum.
@@ -26,9 +27,12 @@ pub struct Memory {
     pub(crate) counts: Vec<f64>,
     /// The classes.
     pub(crate) classes: ClassList,
+    /// What made node outputs comparable before they were summed, from the first task; it keeps the products in single
+    /// precision accurate, and lets one ridge constant suit all nodes.
+    pub(crate) standard: Standard,
 }
 
-/// Node outputs of some rows, the place of each row's class, and what each row counts for.
+/// Comparable node outputs of some rows, the place of each row's class, and what each row counts for.
 pub struct Evidence<'a> {
     /// `(n_samples, n_nodes)`.
     pub h: Rows<'a>,
@@ -39,9 +43,10 @@ pub struct Evidence<'a> {
 }
 
 impl Memory {
-    /// Nothing learned, over a pool of `n_nodes`.
-    pub fn new(n_nodes: usize) -> Self {
+    /// Nothing learned, over a pool of `n_nodes` that `standard` makes comparable.
+    pub fn new(n_nodes: usize, standard: Standard) -> Self {
         Self {
+            standard,
             gram: Matrix::zeros(n_nodes, n_nodes),
             moments: Matrix::zeros(n_nodes, 0),
             counts: Vec::new(),
@@ -79,10 +84,10 @@ impl Memory {
         self.counts.iter().sum()
     }
 
-    /// Numbers it keeps: a triangle of G, Q and n.
+    /// Numbers it keeps: a triangle of G, Q, n, and two for each node that make it comparable.
     pub fn n_floats(&self) -> usize {
         let n = self.n_nodes();
-        n * (n + 1) / 2 + self.moments.values().len() + self.counts.len()
+        n * (n + 1) / 2 + 2 * n + self.moments.values().len() + self.counts.len()
     }
 
     /// Makes room for classes that have been admitted.

@@ -23,6 +23,13 @@ impl<P> std::ops::Deref for Checked<P> {
     }
 }
 
+impl<P> Checked<P> {
+    /// Changes a parameter whose type has no values out of range.
+    pub(crate) fn set(&mut self, change: impl FnOnce(&mut P)) {
+        change(&mut self.0);
+    }
+}
+
 /// Parameters that know their ranges.
 pub trait Check: Sized {
     /// Names the first parameter out of range and what is allowed.
@@ -41,11 +48,11 @@ pub trait Check: Sized {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReactivationParams {
-    /// *l*: nodes that join at a time. Paper: 10. At least 1.
+    /// *l*: nodes that join at a time. Paper: 10. From 1 to 10,000.
     pub step_size: usize,
-    /// *T_max*: batches drawn at random for every join. Paper: 50. At least 1.
+    /// *T_max*: batches drawn at random for every join. Paper: 50. From 1 to 100,000.
     pub t_max: usize,
-    /// *L_max(t)*: nodes at which a layer of a unit is finished. Paper: 200 on MNIST. At least 1.
+    /// *L_max(t)*: nodes at which a layer of a unit is finished. Paper: 200 on MNIST. From 1 to 100,000.
     pub l_max: usize,
     /// *R(t)*: training accuracy at which a unit is finished. Paper: 0.99 on MNIST. In (0, 1]; 1 asks for every row.
     pub expected_accuracy: f64,
@@ -62,7 +69,7 @@ pub struct ReactivationParams {
     pub validation: f64,
     /// Joins without a new lowest validation residual after which a unit is finished. At least 1.
     pub patience: usize,
-    /// Former layers of a unit, each grown on the outputs of the one before. At least 1.
+    /// Former layers of a unit, each grown on the outputs of the one before. From 1 to 16.
     pub layers: usize,
     /// Whether nodes of earlier units stand among the candidates.
     pub reuse: bool,
@@ -106,11 +113,11 @@ impl Default for ReactivationParams {
 
 impl Check for ReactivationParams {
     fn problem(&self) -> Option<Error> {
-        at_least_one("step_size", self.step_size)
-            .or_else(|| at_least_one("t_max", self.t_max))
-            .or_else(|| at_least_one("l_max", self.l_max))
-            .or_else(|| at_least_one("patience", self.patience))
-            .or_else(|| at_least_one("layers", self.layers))
+        within("step_size", self.step_size, 10_000, "from 1 to 10,000")
+            .or_else(|| within("t_max", self.t_max, 100_000, "from 1 to 100,000"))
+            .or_else(|| within("l_max", self.l_max, 100_000, "from 1 to 100,000"))
+            .or_else(|| within("patience", self.patience, usize::MAX, "at least 1"))
+            .or_else(|| within("layers", self.layers, 16, "from 1 to 16"))
             .or_else(|| {
                 let inside = self.expected_accuracy > 0.0 && self.expected_accuracy <= 1.0;
                 unless(
@@ -224,7 +231,7 @@ impl Check for ConsolidationParams {
                 "a finite number of at least 0",
             )
         };
-        at_least_one("max_nodes", self.max_nodes.unwrap_or(1))
+        within("max_nodes", self.max_nodes.unwrap_or(1), usize::MAX, "at least 1")
             .or_else(|| unless(self.r > 0.0 && self.r < 1.0, "r", &self.r, "above 0 and below 1"))
             .or_else(|| not_negative("expected_gain", self.expected_gain))
             .or_else(|| not_negative("ridge", self.ridge.unwrap_or(0.0)))
@@ -249,8 +256,8 @@ impl Check for ConsolidationParams {
     }
 }
 
-fn at_least_one(name: &'static str, value: usize) -> Option<Error> {
-    unless(value >= 1, name, &value, "at least 1")
+fn within(name: &'static str, value: usize, highest: usize, allowed: &'static str) -> Option<Error> {
+    unless((1..=highest).contains(&value), name, &value, allowed)
 }
 
 fn unless(inside: bool, name: &'static str, value: &impl ToString, allowed: &'static str) -> Option<Error> {

@@ -13,6 +13,9 @@ use crate::unit::{Lesson, NeuralUnit};
 /// Rows judged in one product; bounds the memory of a prediction.
 const CHUNK: usize = 4096;
 
+/// Gigabytes that the outputs of all candidates of a step may take.
+const CANDIDATES_GB: usize = 8;
+
 /// The paper's learner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reactivation {
@@ -114,6 +117,24 @@ impl Reactivation {
         Ok(())
     }
 
+    /// Refuses what would not fit into memory rather than trying.
+    fn check_candidates(&self, rows: usize) -> Result<(), Error> {
+        let candidates = self.params.t_max.saturating_mul(self.params.step_size);
+        if rows.saturating_mul(candidates).saturating_mul(size_of::<f32>()) <= CANDIDATES_GB << 30 {
+            return Ok(());
+        }
+        Err(Error::TooManyCandidates {
+            rows,
+            candidates,
+            limit_gb: CANDIDATES_GB,
+        })
+    }
+
+    /// Changes what is done with classes that an earlier task brought.
+    pub fn set_repeated_classes(&mut self, choice: RepeatedClasses) {
+        self.params.set(|params| params.repeated_classes = choice);
+    }
+
     /// The first task that brought `class`, from 1.
     fn task_of(&self, class: &str) -> Option<usize> {
         let place = self.classes.place(class)?;
@@ -131,6 +152,7 @@ impl Learner for Reactivation {
         let task = self.units.len();
         check_task(x, y, self.n_features, task + 1)?;
         self.check_classes(task + 1, y)?;
+        self.check_candidates(x.len())?;
         let mut classes = self.classes.clone();
         let places = classes.admit(y);
         let members = distinct(&places);

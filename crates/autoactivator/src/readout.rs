@@ -6,7 +6,8 @@
 use crate::linalg::{Eigen, Matrix, eigen, product, solve_positive_definite};
 use crate::memory::Memory;
 use crate::params::ReadoutKind;
-use crate::rows::Rows;
+use crate::pool::Standard;
+use crate::rows::Table;
 
 /// Ridge constants tried by cross-validation, relative to the mean eigenvalue: two per decade.
 const RIDGE_GRID: std::ops::RangeInclusive<i32> = -16..=2;
@@ -35,6 +36,8 @@ pub struct Centred {
     means: Vec<f64>,
     /// n by class.
     counts: Vec<f64>,
+    /// What made the nodes comparable.
+    standard: Standard,
 }
 
 impl Centred {
@@ -55,12 +58,48 @@ impl Centred {
         let moments = Matrix::from_fn(n, memory.counts.len(), |i, c| {
             memory.moments[(nodes[i], c)] - sums[i] * memory.counts[c] / n_rows
         });
-        Self {
+        let centred = Self {
             gram,
             moments,
             means: sums.iter().map(|s| s / n_rows).collect(),
             counts: memory.counts.clone(),
+            standard: memory.standard.select(nodes),
+        };
+        centred.of_equal_deviation()
+    }
+
+    /// The same with every node scaled to deviation 1 over all rows learned, so that one ridge constant suits all nodes
+    /// whatever the first task looked like.
+    fn of_equal_deviation(mut self) -> Self {
+        let (n, n_rows) = (self.gram.n_cols(), self.n_rows());
+        let variances: Vec<f64> = (0..n).map(|j| (self.gram[(j, j)] / n_rows).max(0.0)).collect();
+        // A node that hardly ever moved must not be blown up to say something.
+        let floor = 1e-6 * variances.iter().sum::<f64>() / n.max(1) as f64;
+        let factor = |variance: &f64| {
+            if variance + floor > 0.0 {
+                1.0 / (variance + floor).sqrt()
+            } else {
+                1.0
+            }
+        };
+        let factors: Vec<f64> = variances.iter().map(factor).collect();
+        for (j, &factor) in factors.iter().enumerate() {
+            let column = self.gram.col_mut(j);
+            column
+                .iter_mut()
+                .zip(&factors)
+                .for_each(|(g, other)| *g *= factor * other);
+            self.means[j] *= factor;
+            self.standard.scale[j] *= factor as f32;
         }
+        for c in 0..self.moments.n_cols() {
+            self.moments
+                .col_mut(c)
+                .iter_mut()
+                .zip(&factors)
+                .for_each(|(m, factor)| *m *= factor);
+        }
+        self
     }
 
     fn n_rows(&self) -> f64 {
@@ -84,6 +123,7 @@ impl Centred {
             ReadoutKind::Lda => self.lda(shrinkage),
             ReadoutKind::NearestMean => Some(self.nearest_mean()),
         }?;
+        let readout = self.on_raw_outputs(readout);
         let finite = readout
             .weights
             .values()
@@ -91,6 +131,21 @@ impl Centred {
             .chain(&readout.biases)
             .all(|v| v.is_finite());
         finite.then_some(readout)
+    }
+
+    /// Scores of comparable outputs (h - shift) · scale as scores of h itself.
+    fn on_raw_outputs(&self, mut readout: Readout) -> Readout {
+        let Standard { shift, scale } = &self.standard;
+        for (c, bias) in readout.biases.iter_mut().enumerate() {
+            let weights = readout.weights.col_mut(c);
+            weights.iter_mut().zip(scale).for_each(|(w, s)| *w *= s);
+            *bias -= weights
+                .iter()
+                .zip(shift)
+                .map(|(w, s)| f64::from(*w) * f64::from(*s))
+                .sum::<f64>() as f32;
+        }
+        readout
     }
 
     /// With this constant, or the first tenfold of it for which the sums, rounded as they are, can be solved.
@@ -143,7 +198,9 @@ impl Centred {
     }
 
     /// How much each row of `h` decides its own ridge score: 1/N + (h - h̄)ᵀ(G + ρ)⁻¹(h - h̄).
-    pub fn leverages(&self, h: Rows<'_>, ridge: f64) -> Option<Vec<f64>> {
+    pub fn leverages(&self, mut h: Table, ridge: f64) -> Option<Vec<f64>> {
+        h.for_each_row(|row| self.standard.apply(row));
+        let h = h.rows();
         let centred = Matrix::from_fn(h.n_features(), h.len(), |j, i| {
             f64::from(h.row(i)[j]) - self.means[j]
         });

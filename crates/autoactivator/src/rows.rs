@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -118,6 +119,11 @@ impl Table {
             values,
             n_features: n_features.max(1),
         }
+    }
+
+    /// Changes every row, several at a time.
+    pub(crate) fn for_each_row(&mut self, change: impl Fn(&mut [f32]) + Send + Sync) {
+        self.values.par_chunks_mut(self.n_features).for_each(change);
     }
 
     /// The rows, borrowed.

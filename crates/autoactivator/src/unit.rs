@@ -295,6 +295,11 @@ impl<'a> GrowingLayer<'a> {
             self.take_note(&recruits, &weights);
             observer.grown(&self.step());
         };
+        if self.joins.is_empty() {
+            return Err(Error::NothingRecruited {
+                task: self.lesson.task + 1,
+            });
+        }
         if stopped == Stop::ValidationResidual {
             self.take_back_to_best();
             weights = self.refit()?;

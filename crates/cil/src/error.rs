@@ -11,12 +11,12 @@ pub enum Error {
     Method(#[from] autoactivator::Error),
 
     /// A file that cannot be opened or read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
 
     /// A file whose content is not what it should be.

@@ -41,6 +41,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub struct RunArgs {
     /// digits (built in), mnist, fashion-mnist, cifar100-lite0, a folder or .csv file of your own, or an experiment
     /// file (.toml), whose settings hold unless an option says otherwise
@@ -98,6 +99,7 @@ pub struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub struct LearnArgs {
     /// The model file
     pub model: PathBuf,
@@ -105,17 +107,17 @@ pub struct LearnArgs {
     /// The rows of the task: a .csv file with the class in the last column, or a data set by name or folder
     pub rows: String,
 
-    /// Kind of a new model
-    #[arg(long, value_enum, default_value_t = ModelKind::Consolidation)]
-    pub learner: ModelKind,
+    /// Kind of a new model [default: consolidation]
+    #[arg(long, value_enum)]
+    pub learner: Option<ModelKind>,
 
     /// Learn these classes only, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
 
-    /// Seed of a new model
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
+    /// Seed of a new model [default: 0]
+    #[arg(long)]
+    pub seed: Option<u64>,
 
     #[command(flatten)]
     pub data: DataArgs,
@@ -131,6 +133,7 @@ pub struct LearnArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub struct PredictArgs {
     /// The model file
     pub model: PathBuf,
@@ -219,9 +222,17 @@ pub struct InspectArgs {
 
 #[derive(Debug, Args)]
 pub struct DataArgs {
-    /// Folder that holds the data sets known by name
-    #[arg(long, env = "AUTOACTIVATOR_DATA", value_name = "DIR", hide_env_values = true)]
-    pub data_dir: Option<PathBuf>,
+    /// Folder that holds the data sets known by name [default: the variable AUTOACTIVATOR_DATA]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+impl DataArgs {
+    /// The folder that was given, or that the environment names.
+    pub fn dir(&self) -> Option<PathBuf> {
+        let named = || std::env::var_os("AUTOACTIVATOR_DATA").filter(|name| !name.is_empty());
+        self.data_dir.clone().or_else(|| named().map(PathBuf::from))
+    }
 }
 
 /// Learners that a model file can hold.
@@ -473,6 +484,7 @@ impl ConsolidationArgs {
         Some(match self.second_layer {
             Some(directions) => PoolSpec::Stack {
                 first: Box::new(pool),
+                preparation: Preparation::Standardise,
                 directions,
                 activations: vec![Activation::Relu],
             },

@@ -1,23 +1,28 @@
 //! `autoactivator learn`: one task into a model file.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use autoactivator::{
     Check, Consolidation, ConsolidationParams, ImageShape, Labels, Model, Reactivation, ReactivationParams,
     Table,
 };
 use cil::data::{self, Part};
+use serde_json::{Value, json};
 
 use crate::args::{LearnArgs, ModelKind};
 use crate::progress::TaskBar;
 
 pub fn learn(args: &LearnArgs) -> Result<()> {
-    let rows = data::read(&args.rows, args.data.data_dir.as_deref(), Part::Train)?;
-    let mut model = open_or_make(args, rows.image)?;
+    let rows = data::read(&args.rows, args.data.dir().as_deref(), Part::Train)?;
+    let mut model = if args.model.exists() {
+        reopen(args)?
+    } else {
+        make(args, rows.image)?
+    };
     let (x, y) = select(rows.x, rows.y, &args.classes)?;
     let mut bar = TaskBar::new();
     let learned = model.learner_mut().learn(x.rows(), &y, &mut bar);
     bar.finish();
-    learned?;
+    learned.with_context(|| args.rows.clone())?;
     model.save(&args.model)?;
     let (learner, size) = (model.learner(), model.learner().size());
     eprintln!(
@@ -32,15 +37,13 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     Ok(())
 }
 
-/// The model in the file, or a new one.
-fn open_or_make(args: &LearnArgs, image: Option<ImageShape>) -> Result<Model> {
-    if args.model.exists() {
-        return Ok(Model::load(&args.model)?);
-    }
-    match args.learner {
+/// A new model.
+fn make(args: &LearnArgs, image: Option<ImageShape>) -> Result<Model> {
+    let seed = args.seed.unwrap_or(0);
+    match args.learner.unwrap_or(ModelKind::Consolidation) {
         ModelKind::Reactivation => {
             let base = ReactivationParams {
-                seed: args.seed,
+                seed,
                 ..ReactivationParams::default()
             };
             let params = args.reactivation.params(&args.shared, base).check()?;
@@ -48,7 +51,7 @@ fn open_or_make(args: &LearnArgs, image: Option<ImageShape>) -> Result<Model> {
         }
         ModelKind::Consolidation => {
             let base = ConsolidationParams {
-                seed: args.seed,
+                seed,
                 image,
                 ..ConsolidationParams::default()
             };
@@ -56,6 +59,50 @@ fn open_or_make(args: &LearnArgs, image: Option<ImageShape>) -> Result<Model> {
             Ok(Model::Consolidation(Consolidation::new(params)))
         }
     }
+}
+
+/// The model in the file. Its parameters are part of it: options that would change them are refused, but for what to
+/// do with classes that come again.
+fn reopen(args: &LearnArgs) -> Result<Model> {
+    let mut model = Model::load(&args.model)?;
+    match &mut model {
+        Model::Reactivation(learner) => {
+            let now = learner.params().clone();
+            let asked = args.reactivation.params(&args.shared, now.clone()).check()?;
+            learner.set_repeated_classes(asked.repeated_classes);
+            let asked = ReactivationParams {
+                seed: args.seed.unwrap_or(now.seed),
+                ..(*asked).clone()
+            };
+            refuse_changes(args, &json!(learner.params()), &json!(asked))?;
+        }
+        Model::Consolidation(learner) => {
+            let now = learner.params().clone();
+            let asked = args.consolidation.params(&args.shared, now.clone()).check()?;
+            let asked = ConsolidationParams {
+                seed: args.seed.unwrap_or(now.seed),
+                ..(*asked).clone()
+            };
+            refuse_changes(args, &json!(now), &json!(asked))?;
+        }
+        Model::Deployed(_) => {}
+    }
+    Ok(model)
+}
+
+fn refuse_changes(args: &LearnArgs, now: &Value, asked: &Value) -> Result<()> {
+    let (Some(now), Some(asked)) = (now.as_object(), asked.as_object()) else {
+        return Ok(());
+    };
+    let changed = now.iter().find(|(name, value)| asked.get(*name) != Some(value));
+    if let Some((name, value)) = changed {
+        bail!(
+            "{}: parameter `{name}` is {value} in this model and cannot be changed: leave the option out, or begin a \
+             new model",
+            args.model.display()
+        );
+    }
+    Ok(())
 }
 
 /// The rows of the given classes; all rows when none is given.

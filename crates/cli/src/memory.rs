@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Consolidation, Learner, Model};
+use autoactivator::{Consolidation, Learner, Model, write_atomically};
 use cil::data::{self, Part};
 
 use crate::args::{DropClassArgs, ExportArgs, MergeArgs, UnlearnArgs};
@@ -28,9 +28,9 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
 
 pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
     let mut learner = load(&args.model)?;
-    let rows = data::read(&args.rows, args.data.data_dir.as_deref(), Part::Train)?;
+    let rows = data::read(&args.rows, args.data.dir().as_deref(), Part::Train)?;
     let (x, y) = select(rows.x, rows.y, &args.classes)?;
-    learner.unlearn(x.rows(), &y)?;
+    learner.unlearn(x.rows(), &y).with_context(|| args.rows.clone())?;
     save(learner, &args.model)
 }
 
@@ -52,7 +52,11 @@ pub fn export(args: &ExportArgs) -> Result<()> {
             args.model.display()
         ),
     };
-    deployed.save(&args.output, args.half)?;
+    if args.onnx {
+        write_atomically(&args.output, &deployed.to_onnx())?;
+    } else {
+        deployed.save(&args.output, args.half)?;
+    }
     let size = std::fs::metadata(&args.output)?.len();
     eprintln!(
         "{}: {} nodes, {} bytes",

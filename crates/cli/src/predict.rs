@@ -3,7 +3,7 @@
 
 use std::io::{BufWriter, Write};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use autoactivator::{Answer, Deployed, Error, Labels, Learner, Model, Rows};
 use cil::data::{self, Part};
 
@@ -16,13 +16,14 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
     let model = Model::load(&args.model)?;
     let learner = model.learner();
     let n_features = learner.n_features().ok_or(Error::NothingLearned)?;
-    let (x, y) =
-        data::read_maybe_labelled(&args.rows, args.data.data_dir.as_deref(), Part::Test, n_features)?;
+    let (x, y) = data::read_maybe_labelled(&args.rows, args.data.dir().as_deref(), Part::Test, n_features)?;
+    let of_rows = || args.rows.clone();
     let asked = args.proba || args.reject > 0.0;
     let answers = match deployed(&model).filter(|_| asked && args.group == GroupSize::Rows(1)) {
-        Some(deployed) => deployed.answers(x.rows(), args.reject)?,
+        Some(deployed) => deployed.answers(x.rows(), args.reject).with_context(of_rows)?,
         None if asked => bail!("--proba and --reject need a consolidation model, and rows judged alone"),
-        None => predict_groups(learner, x.rows(), args.group)?
+        None => predict_groups(learner, x.rows(), args.group)
+            .with_context(of_rows)?
             .into_iter()
             .map(sure)
             .collect(),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use autoactivator::{Check, Consolidation, ConsolidationParams, Reactivation, ReactivationParams};
 use cil::baselines::{JointRidge, NearestMean, SequentialSgd, StreamingLda};
 use cil::data;
@@ -24,9 +24,13 @@ pub fn run(args: &RunArgs) -> Result<()> {
     // A parameter out of range is said before any data is read.
     experiment.reactivation.clone().check()?;
     experiment.consolidation.clone().check()?;
+    experiment.reactivation.seed = args.seed;
+    experiment.consolidation.seed = args.seed;
+    let seeds = seeds(args.seed, experiment.seeds)?;
+    check_outputs(args)?;
     let scenario = experiment.scenario(args)?;
     let protocols = experiment.protocols(args)?;
-    let dataset = data::open(&experiment.dataset, args.data.data_dir.as_deref())?;
+    let dataset = data::open(&experiment.dataset, args.data.dir().as_deref())?;
     experiment.consolidation.image = experiment.consolidation.image.or(dataset.image);
     let exam = Exam {
         scenario: scenario.map_or_else(|| default_scenario(dataset.n_classes()), Ok)?,
@@ -40,13 +44,36 @@ pub fn run(args: &RunArgs) -> Result<()> {
         } else {
             protocols
         },
-        seeds: (args.seed..args.seed.saturating_add(experiment.seeds)).collect(),
+        seeds,
         dataset: &dataset,
     };
     let mut bar = ExamBar::new(exam.n_steps()?);
     let record = exam.run(&mut bar);
     bar.finish();
     deliver(args, &record?)
+}
+
+fn seeds(first: u64, n: u64) -> Result<Vec<u64>> {
+    match first.checked_add(n - 1) {
+        Some(last) => Ok((first..=last).collect()),
+        None => bail!("parameter `seed` is {first}: {n} runs need as many seeds from there on"),
+    }
+}
+
+/// Files that cannot be written are said before the exam, not after it.
+fn check_outputs(args: &RunArgs) -> Result<()> {
+    let json = args.json.iter().filter(|path| *path != Path::new("-"));
+    let report = Some(&args.report).filter(|_| !args.no_report);
+    for path in json.chain(report) {
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) || path.is_dir() {
+            bail!(
+                "cannot write {}: its folder does not exist, or it is a folder itself",
+                path.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 fn deliver(args: &RunArgs, record: &Record) -> Result<()> {
@@ -88,10 +115,14 @@ fn default_protocols() -> Vec<Protocol> {
 
 fn learners(experiment: &Experiment) -> Vec<LearnerKind> {
     if experiment.learners.is_empty() {
-        LearnerKind::value_variants().to_vec()
-    } else {
-        experiment.learners.clone()
+        return LearnerKind::value_variants().to_vec();
     }
+    // One that is named twice is examined once.
+    let named = experiment.learners.iter().enumerate();
+    named
+        .filter(|(i, kind)| !experiment.learners[..*i].contains(kind))
+        .map(|(_, kind)| *kind)
+        .collect()
 }
 
 /// A learner of this kind, ready for the exam.

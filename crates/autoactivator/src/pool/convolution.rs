@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{FirstTask, NodePool, Pool};
 use crate::error::Error;
 use crate::linalg::{Matrix, product};
+use crate::params::Precision;
 use crate::rng::Random;
 use crate::rows::{ImageShape, Rows, Table};
 
@@ -67,11 +68,11 @@ impl ConvolutionSpec {
         if self.filters == 0 {
             return wrong("filters", self.filters.to_string(), "at least 1");
         }
-        if self.sides.is_empty() || self.sides.iter().any(|&side| side == 0 || side > smallest) {
+        if self.sides.is_empty() || self.sides.iter().any(|&side| !(2..=smallest).contains(&side)) {
             return wrong(
                 "sides",
                 format!("{:?}", self.sides),
-                "one or more, each from 1 to the side of the image",
+                "one or more, each from 2 to the side of the image",
             );
         }
         if self.padded && self.sides.iter().any(|side| side % 2 == 0) {
@@ -109,6 +110,14 @@ impl ConvolutionSpec {
             return wrong("power", self.power.to_string(), "above 0 and at most 2");
         }
         Ok(())
+    }
+
+    /// Nodes it makes: one for each filter, sign and cell.
+    pub(crate) fn n_nodes(&self) -> usize {
+        let signs = if self.both_signs { 2 } else { 1 };
+        self.filters
+            .saturating_mul(signs)
+            .saturating_mul(self.grid.saturating_mul(self.grid))
     }
 
     /// Zeros on each side of the image for filters of this side.
@@ -322,7 +331,7 @@ impl Bank {
                 sums.iter_mut().zip(&line).for_each(|(sum, v)| *sum += v);
             }
         }
-        for (cell, sums) in values.chunks_mut(n_responses).enumerate() {
+        for (cell, sums) in values.chunks_mut(n_responses.max(1)).enumerate() {
             let ((top, bottom), (left, right)) = (rows[cell / spec.grid], columns[cell % spec.grid]);
             let share = 1.0 / ((bottom - top) * (right - left)) as f32;
             sums.iter_mut().for_each(|sum| *sum *= share);
@@ -387,7 +396,8 @@ impl Pool for Convolution {
         self.nodes.len()
     }
 
-    fn outputs(&self, x: Rows<'_>) -> Table {
+    /// Each image is a product of its own, which rounds the same in whatever company.
+    fn outputs(&self, x: Rows<'_>, _: Precision) -> Table {
         let mut values = vec![0.0; x.len() * self.n_nodes()];
         let images: Vec<&[f32]> = x.iter().collect();
         values

@@ -7,6 +7,7 @@ use super::{NodePool, Pool};
 use crate::activation::Activation;
 use crate::linalg::{Matrix, View, product};
 use crate::node::Nodes;
+use crate::params::Precision;
 use crate::rng::Random;
 use crate::rows::{Rows, Table};
 
@@ -73,9 +74,18 @@ impl Dense {
 }
 
 /// g(xW + b) row after row: `(n_samples, n_nodes)`.
-pub fn outputs_by_row(nodes: &Nodes, x: Rows<'_>) -> Vec<f32> {
-    let x: View<'_, f32> = x.into();
-    let mut h = product(nodes.weights.t(), x.t());
+pub fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -> Vec<f32> {
+    let mut h = match precision {
+        Precision::F32 => {
+            let x: View<'_, f32> = x.into();
+            product(nodes.weights.t(), x.t())
+        }
+        // How single precision rounds depends on how many rows are multiplied at a time; this does not, but for ties.
+        Precision::F64 => {
+            let x = Matrix::from_fn(x.n_features(), x.len(), |j, i| f64::from(x.row(i)[j]));
+            product(nodes.weights.to_f64().t(), x.view()).to_f32()
+        }
+    };
     let n_nodes = nodes.len().max(1);
     h.values_mut().par_chunks_mut(n_nodes).for_each(|row| {
         row.iter_mut().zip(&nodes.biases).for_each(|(v, b)| *v += b);
@@ -96,11 +106,11 @@ impl Pool for Dense {
         }
     }
 
-    fn outputs(&self, x: Rows<'_>) -> Table {
+    fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table {
         let prepared = self.prepared.apply(x);
         let x = prepared.as_ref().map_or(x, Table::rows);
         let values = match &self.read {
-            Read::Nodes(nodes) => outputs_by_row(nodes, x),
+            Read::Nodes(nodes) => outputs_by_row(nodes, x, precision),
             Read::Features(features) => x
                 .iter()
                 .flat_map(|row| features.iter().map(|&feature| row[feature]))

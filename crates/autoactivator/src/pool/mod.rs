@@ -14,14 +14,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::activation::Activation;
 use crate::error::Error;
+use crate::params::Precision;
 use crate::rng::{Random, Stream};
 use crate::rows::{ImageShape, Rows, Table};
 
+pub(crate) use convolution::cells;
 pub use convolution::{Bank, Convolution, ConvolutionSpec, Reading};
 pub use dense::{Dense, Read};
 pub use patch::{Field, Patches};
-pub use prepare::{Preparation, Prepared};
-pub use stack::{Block, Stack, Upper};
+pub use prepare::{Preparation, Prepared, Standard};
+pub use stack::{Block, Member, Stack};
 
 /// Nodes that answer rows.
 pub trait Pool {
@@ -31,8 +33,8 @@ pub trait Pool {
     /// Number of nodes.
     fn n_nodes(&self) -> usize;
 
-    /// Outputs of all nodes, `(n_samples, n_nodes)`.
-    fn outputs(&self, x: Rows<'_>) -> Table;
+    /// Outputs of all nodes, `(n_samples, n_nodes)`, with products in this precision.
+    fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table;
 
     /// The pool with these nodes alone, in this order.
     fn select(&self, nodes: &[usize]) -> NodePool;
@@ -68,6 +70,9 @@ impl NodePool {
         }
     }
 }
+
+/// Nodes of a pool at the most: their Gram matrix takes 8 GB.
+const MAX_NODES: usize = 1 << 15;
 
 /// What pool to make.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -118,11 +123,18 @@ pub enum PoolSpec {
     Stack {
         /// The first layer.
         first: Box<PoolSpec>,
+        /// What is done to the outputs of the first layer before the second sees them.
+        #[serde(default = "standardise")]
+        preparation: Preparation,
         /// Random directions of the second layer.
         directions: usize,
         /// Functions that each direction is seen through, a node each.
         activations: Vec<Activation>,
     },
+}
+
+fn standardise() -> Preparation {
+    Preparation::Standardise
 }
 
 /// The first task, as far as a pool may look at it.
@@ -154,7 +166,35 @@ impl FirstTask<'_> {
 impl PoolSpec {
     /// Makes the pool for a first task.
     pub fn make(&self, task: &FirstTask<'_>) -> Result<NodePool, Error> {
-        self.make_layer(task, 0)
+        let n_nodes = self.n_nodes(task.x.n_features());
+        if (1..=MAX_NODES).contains(&n_nodes) {
+            return self.make_layer(task, 0);
+        }
+        Err(Error::Parameter {
+            name: "pool",
+            value: format!("{n_nodes} nodes"),
+            allowed: "from 1 to 32,768 nodes: the memory grows with their square",
+        })
+    }
+
+    /// Nodes it will have for rows of so many features.
+    fn n_nodes(&self, n_features: usize) -> usize {
+        match self {
+            Self::Uniform { nodes, .. }
+            | Self::Gaussian { nodes, .. }
+            | Self::Patches { nodes, .. }
+            | Self::Differences { nodes, .. } => *nodes,
+            Self::Features { .. } => n_features,
+            Self::Convolution(spec) => spec.n_nodes(),
+            Self::Stack {
+                first,
+                directions,
+                activations,
+                ..
+            } => first
+                .n_nodes(n_features)
+                .saturating_add(directions.saturating_mul(activations.len())),
+        }
     }
 
     fn make_layer(&self, task: &FirstTask<'_>, layer: usize) -> Result<NodePool, Error> {
@@ -210,6 +250,7 @@ impl PoolSpec {
             )?),
             Self::Stack {
                 first,
+                preparation,
                 directions,
                 activations,
             } => {
@@ -218,6 +259,7 @@ impl PoolSpec {
                     &mut random,
                     first,
                     task.x,
+                    *preparation,
                     *directions,
                     activations,
                 )))

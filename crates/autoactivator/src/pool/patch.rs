@@ -8,6 +8,7 @@ use crate::activation::Activation;
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::node::Nodes;
+use crate::params::Precision;
 use crate::rng::Random;
 use crate::rows::{ImageShape, Rows, Table};
 
@@ -181,8 +182,8 @@ impl Pool for Patches {
         self.fields.len()
     }
 
-    fn outputs(&self, x: Rows<'_>) -> Table {
-        Table::from_whole_rows(outputs_by_row(&self.spread(), x), self.n_nodes())
+    fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table {
+        Table::from_whole_rows(outputs_by_row(&self.spread(), x, precision), self.n_nodes())
     }
 
     fn select(&self, nodes: &[usize]) -> NodePool {

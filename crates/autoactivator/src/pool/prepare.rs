@@ -8,6 +8,9 @@ use crate::rows::{Rows, Table};
 /// Rows of the first task that are looked at.
 const LOOKED_AT: usize = 8192;
 
+/// Added to each deviation, as a part of their mean.
+const FLOOR: f64 = 0.1;
+
 /// What is done to the features before nodes see them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -19,39 +22,28 @@ pub enum Preparation {
     Standardise,
     /// A signed square root first, which tames the long tails of pooled activations; then as above.
     SquareRoot,
+    /// A signed square root, then mean 0 and deviation 1 within each row: nothing is learned from the first task, so
+    /// that the pool is the same whatever task comes first.
+    RowSquareRoot,
 }
 
-/// A preparation and what it learned from the first task.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prepared {
-    /// What is done.
-    pub preparation: Preparation,
-    /// Subtracted from each feature; empty for [`Preparation::None`].
+/// Means and deviations that a first task showed: what makes columns comparable.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standard {
+    /// Subtracted from each column.
     pub shift: Vec<f32>,
     /// Then multiplied.
     pub scale: Vec<f32>,
 }
 
-impl Prepared {
-    /// Leaves features as they are.
-    pub fn nothing() -> Self {
-        Self {
-            preparation: Preparation::None,
-            shift: Vec::new(),
-            scale: Vec::new(),
-        }
-    }
-
-    /// Learns means and deviations from rows of the first task.
-    pub fn learn(preparation: Preparation, x: Rows<'_>) -> Self {
-        if preparation == Preparation::None {
-            return Self::nothing();
-        }
+impl Standard {
+    /// Of the columns of `x`, each value seen through `f`.
+    pub fn learn(x: Rows<'_>, f: impl Fn(f32) -> f32) -> Self {
         let step = x.len().div_ceil(LOOKED_AT).max(1);
         let (mut sum, mut squares, mut n) = (vec![0f64; x.n_features()], vec![0f64; x.n_features()], 0.0);
         for row in x.iter().step_by(step) {
             for ((sum, square), &v) in sum.iter_mut().zip(&mut squares).zip(row) {
-                let v = f64::from(preparation.root(v));
+                let v = f64::from(f(v));
                 *sum += v;
                 *square += v * v;
             }
@@ -59,13 +51,59 @@ impl Prepared {
         }
         let deviation = |(square, sum): (&f64, &f64)| (square / n - (sum / n).powi(2)).max(0.0).sqrt();
         let deviations: Vec<f64> = squares.iter().zip(&sum).map(deviation).collect();
-        // Features that hardly move in the first task may move later: a floor keeps them from exploding.
-        let floor = 0.05 * deviations.iter().sum::<f64>() / deviations.len() as f64;
+        // Columns that hardly move in the first task may move later: a floor keeps them from exploding.
+        let floor = FLOOR * deviations.iter().sum::<f64>() / deviations.len().max(1) as f64;
         let floor = if floor > 0.0 { floor } else { 1.0 };
         Self {
-            preparation,
             shift: sum.iter().map(|s| (s / n) as f32).collect(),
             scale: deviations.iter().map(|d| (1.0 / (d + floor)) as f32).collect(),
+        }
+    }
+
+    /// Of these columns alone.
+    pub fn select(&self, columns: &[usize]) -> Self {
+        let of = |values: &[f32]| columns.iter().map(|&column| values[column]).collect();
+        Self {
+            shift: of(&self.shift),
+            scale: of(&self.scale),
+        }
+    }
+
+    /// Makes one row comparable.
+    pub fn apply(&self, row: &mut [f32]) {
+        for ((v, shift), scale) in row.iter_mut().zip(&self.shift).zip(&self.scale) {
+            *v = (*v - shift) * scale;
+        }
+    }
+}
+
+/// A preparation and what it learned from the first task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    /// What is done.
+    pub preparation: Preparation,
+    /// Empty for preparations that learn nothing.
+    pub standard: Standard,
+}
+
+impl Prepared {
+    /// Leaves features as they are.
+    pub fn nothing() -> Self {
+        Self {
+            preparation: Preparation::None,
+            standard: Standard::default(),
+        }
+    }
+
+    /// Learns means and deviations from rows of the first task.
+    pub fn learn(preparation: Preparation, x: Rows<'_>) -> Self {
+        let standard = match preparation {
+            Preparation::None | Preparation::RowSquareRoot => Standard::default(),
+            Preparation::Standardise | Preparation::SquareRoot => Standard::learn(x, |v| preparation.root(v)),
+        };
+        Self {
+            preparation,
+            standard,
         }
     }
 
@@ -77,9 +115,12 @@ impl Prepared {
         let mut values = x.values().to_vec();
         let length = (x.n_features() as f32).sqrt();
         values.par_chunks_mut(x.n_features()).for_each(|row| {
-            for ((v, shift), scale) in row.iter_mut().zip(&self.shift).zip(&self.scale) {
-                *v = (self.preparation.root(*v) - shift) * scale;
+            row.iter_mut().for_each(|v| *v = self.preparation.root(*v));
+            if self.preparation == Preparation::RowSquareRoot {
+                let mean = row.iter().sum::<f32>() / row.len() as f32;
+                row.iter_mut().for_each(|v| *v -= mean);
             }
+            self.standard.apply(row);
             let norm = row.iter().map(|v| v * v).sum::<f32>().sqrt();
             let factor = if norm > 0.0 { length / norm } else { 0.0 };
             row.iter_mut().for_each(|v| *v *= factor);
@@ -87,16 +128,24 @@ impl Prepared {
         Some(Table::from_whole_rows(values, x.n_features()))
     }
 
+    /// Columns that it has means and deviations of, for rows of `n_features`.
+    pub fn n_columns(preparation: Preparation, n_features: usize) -> usize {
+        match preparation {
+            Preparation::None | Preparation::RowSquareRoot => 0,
+            Preparation::Standardise | Preparation::SquareRoot => n_features,
+        }
+    }
+
     /// Floats that are stored for it.
     pub fn n_floats(&self) -> usize {
-        self.shift.len() + self.scale.len()
+        self.standard.shift.len() + self.standard.scale.len()
     }
 }
 
 impl Preparation {
     fn root(self, v: f32) -> f32 {
         match self {
-            Self::SquareRoot => v.abs().sqrt().copysign(v),
+            Self::SquareRoot | Self::RowSquareRoot => v.abs().sqrt().copysign(v),
             Self::None | Self::Standardise => v,
         }
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::prepare::{Preparation, Prepared};
 use super::{NodePool, Pool};
 use crate::activation::Activation;
+use crate::params::Precision;
 use crate::rng::Random;
 use crate::rows::{Rows, Table};
 
@@ -18,25 +19,29 @@ use crate::rows::{Rows, Table};
 pub struct Stack {
     /// The first layer, all nodes that the second one needs.
     pub first: NodePool,
-    /// Nodes of the first layer that are read themselves.
-    pub read: Vec<usize>,
     /// Makes outputs of the first layer comparable.
     pub prepared: Prepared,
     /// Random directions, a power of two in each block.
     pub blocks: Vec<Block>,
     /// The functions g that each direction is seen through.
     pub activations: Vec<Activation>,
-    /// Nodes of the second layer that are read.
-    pub second: Vec<Upper>,
+    /// The nodes of both layers that are read, in order.
+    pub members: Vec<Member>,
 }
 
-/// A node of the second layer: one direction through one function.
+/// A node of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Upper {
-    /// Place of g among the activations.
-    pub activation: u32,
-    /// The direction, block after block.
-    pub direction: u32,
+#[serde(untagged)]
+pub enum Member {
+    /// A node of the first layer.
+    First(u32),
+    /// One direction seen through one function.
+    Second {
+        /// Place of g among the activations.
+        activation: u32,
+        /// The direction, block after block.
+        direction: u32,
+    },
 }
 
 /// Two rows of signs, 1 or -1, that make the directions of one transform.
@@ -54,31 +59,32 @@ impl Stack {
         random: &mut Random,
         first: NodePool,
         x: Rows<'_>,
+        preparation: Preparation,
         directions: usize,
         activations: &[Activation],
     ) -> Self {
         let step = x.len().div_ceil(4096).max(1);
         let sample: Vec<usize> = (0..x.len()).step_by(step).collect();
-        let outputs = first.as_pool().outputs(x.gather(&sample).rows());
+        let outputs = first.as_pool().outputs(x.gather(&sample).rows(), Precision::F32);
         let n_first = first.as_pool().n_nodes();
         let size = n_first.next_power_of_two();
         let mut signs = || (0..size).map(|_| random.symmetric(1.0).signum()).collect();
         let through = |activation: usize| {
-            (0..directions).map(move |direction| Upper {
+            (0..directions as u32).map(move |direction| Member::Second {
                 activation: activation as u32,
-                direction: direction as u32,
+                direction,
             })
         };
+        let own = (0..n_first as u32).map(Member::First);
         Self {
-            prepared: Prepared::learn(Preparation::Standardise, outputs.rows()),
+            prepared: Prepared::learn(preparation, outputs.rows()),
             blocks: (0..directions.div_ceil(size))
                 .map(|_| Block {
                     outer: signs(),
                     inner: signs(),
                 })
                 .collect(),
-            read: (0..n_first).collect(),
-            second: (0..activations.len()).flat_map(through).collect(),
+            members: own.chain((0..activations.len()).flat_map(through)).collect(),
             activations: activations.to_vec(),
             first,
         }
@@ -87,12 +93,6 @@ impl Stack {
     /// Directions of a block.
     fn size(&self) -> usize {
         self.first.as_pool().n_nodes().next_power_of_two()
-    }
-}
-
-impl Upper {
-    fn of(self, seen: &[Vec<f32>]) -> f32 {
-        seen[self.activation as usize][self.direction as usize]
     }
 }
 
@@ -134,11 +134,11 @@ impl Pool for Stack {
     }
 
     fn n_nodes(&self) -> usize {
-        self.read.len() + self.second.len()
+        self.members.len()
     }
 
-    fn outputs(&self, x: Rows<'_>) -> Table {
-        let first = self.first.as_pool().outputs(x);
+    fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table {
+        let first = self.first.as_pool().outputs(x, precision);
         let prepared = self.prepared.apply(first.rows());
         let prepared = prepared.as_ref().map_or(first.rows(), Table::rows);
         let n_nodes = self.n_nodes();
@@ -147,10 +147,6 @@ impl Pool for Stack {
             .par_chunks_mut(n_nodes.max(1))
             .enumerate()
             .for_each(|(i, out)| {
-                let (own, above) = out.split_at_mut(self.read.len());
-                own.iter_mut()
-                    .zip(&self.read)
-                    .for_each(|(v, &node)| *v = first.rows().row(i)[node]);
                 let projected: Vec<f32> = self
                     .blocks
                     .iter()
@@ -162,35 +158,33 @@ impl Pool for Stack {
                     seen
                 };
                 let seen: Vec<Vec<f32>> = self.activations.iter().map(through).collect();
-                above
-                    .iter_mut()
-                    .zip(&self.second)
-                    .for_each(|(v, node)| *v = node.of(&seen));
+                for (value, member) in out.iter_mut().zip(&self.members) {
+                    *value = match *member {
+                        Member::First(node) => first.rows().row(i)[node as usize],
+                        Member::Second {
+                            activation,
+                            direction,
+                        } => seen[activation as usize][direction as usize],
+                    };
+                }
             });
         Table::from_whole_rows(values, n_nodes)
     }
 
     /// The first layer stays whole as long as a node of the second one, which reads all of it, is kept.
     fn select(&self, nodes: &[usize]) -> NodePool {
-        let n_read = self.read.len();
-        let read: Vec<usize> = nodes
-            .iter()
-            .filter(|&&node| node < n_read)
-            .map(|&node| self.read[node])
-            .collect();
-        let second: Vec<Upper> = nodes
-            .iter()
-            .filter(|&&node| node >= n_read)
-            .map(|&node| self.second[node - n_read])
-            .collect();
-        if second.is_empty() {
-            return self.first.as_pool().select(&read);
+        let members: Vec<Member> = nodes.iter().map(|&node| self.members[node]).collect();
+        let first = |member: &Member| match member {
+            Member::First(node) => Some(*node as usize),
+            Member::Second { .. } => None,
+        };
+        match members.iter().map(first).collect::<Option<Vec<usize>>>() {
+            Some(first_alone) => self.first.as_pool().select(&first_alone),
+            None => NodePool::Stack(Box::new(Self {
+                members,
+                ..self.clone()
+            })),
         }
-        NodePool::Stack(Box::new(Self {
-            read,
-            second,
-            ..self.clone()
-        }))
     }
 
     fn n_floats(&self) -> usize {

@@ -56,6 +56,7 @@ pub fn pack(learner: &Consolidation) -> Container {
     container.put_f64("memory.gram".to_owned(), &triangle);
     container.put_f64("memory.moments".to_owned(), memory.moments.values());
     container.put_f64("memory.counts".to_owned(), &memory.counts);
+    pool::put_standard(&mut container, "memory", &memory.standard);
     let readout = learner
         .deployed
         .as_ref()
@@ -149,6 +150,7 @@ fn unpack_memory(container: &Container, n_nodes: usize, classes: Vec<String>) ->
         moments,
         counts,
         classes,
+        standard: pool::standard(container, "memory", n_nodes)?,
     })
 }
 

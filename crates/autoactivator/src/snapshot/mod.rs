@@ -27,6 +27,7 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// A learner as found in a file.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // A program holds a handful of models, not millions.
 pub enum Model {
     /// The paper's learner.
     Reactivation(Reactivation),
@@ -39,7 +40,7 @@ pub enum Model {
 impl Model {
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self, Error> {
-        let bytes = fs::read(path).map_err(|source| io_error(path, source))?;
+        let bytes = fs::read(path).map_err(|cause| io_error(path, cause))?;
         Self::from_bytes(&bytes).map_err(|reason| Error::BadModel {
             path: path.to_owned(),
             reason,
@@ -48,7 +49,7 @@ impl Model {
 
     /// Writes a model file; a crash at any moment leaves the old file or the new one.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        write_atomically(path, &self.to_bytes()).map_err(|source| io_error(path, source))
+        write_atomically(path, &self.to_bytes())
     }
 
     /// The bytes of a model file; the same model gives the same bytes.
@@ -94,19 +95,23 @@ impl Deployed {
     /// Writes the deployed model alone, in half precision if `half`.
     pub fn save(&self, path: &Path, half: bool) -> Result<(), Error> {
         let bytes = consolidation::pack_deployed(self, half).to_bytes();
-        write_atomically(path, &bytes).map_err(|source| io_error(path, source))
+        write_atomically(path, &bytes)
     }
 }
 
-fn io_error(path: &Path, source: io::Error) -> Error {
+fn io_error(path: &Path, cause: io::Error) -> Error {
     Error::Io {
         path: path.to_owned(),
-        source,
+        cause,
     }
 }
 
-/// Writes beside `path`, waits for the disk, and renames.
-fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file whole: beside `path`, waiting for the disk, then renamed over what was there.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    replace(path, bytes).map_err(|cause| io_error(path, cause))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),

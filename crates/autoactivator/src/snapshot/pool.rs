@@ -7,8 +7,8 @@ use crate::activation::Activation;
 use crate::linalg::Matrix;
 use crate::node::Nodes;
 use crate::pool::{
-    Bank, Block, Convolution, ConvolutionSpec, Dense, Field, NodePool, Patches, Preparation, Prepared, Read,
-    Reading, Stack, Upper,
+    Bank, Block, Convolution, ConvolutionSpec, Dense, Field, Member, NodePool, Patches, Preparation,
+    Prepared, Read, Reading, Stack, Standard,
 };
 use crate::rows::ImageShape;
 
@@ -39,10 +39,10 @@ pub enum PoolDescription {
     },
     Stack {
         first: Box<PoolDescription>,
-        read: Vec<usize>,
+        preparation: Preparation,
         n_blocks: usize,
         activations: Vec<Activation>,
-        second: Vec<Upper>,
+        members: Vec<Member>,
     },
 }
 
@@ -79,10 +79,10 @@ pub fn pack(container: &mut Container, prefix: &str, pool: &NodePool) -> PoolDes
             }
             PoolDescription::Stack {
                 first: Box::new(first),
-                read: stack.read.clone(),
+                preparation: stack.prepared.preparation,
                 n_blocks: stack.blocks.len(),
                 activations: stack.activations.clone(),
-                second: stack.second.clone(),
+                members: stack.members.clone(),
             }
         }
     }
@@ -110,8 +110,13 @@ fn pack_dense(container: &mut Container, prefix: &str, dense: &Dense) -> PoolDes
 }
 
 fn pack_prepared(container: &mut Container, prefix: &str, prepared: &Prepared) {
-    container.put_list(format!("{prefix}.shift"), &prepared.shift);
-    container.put_list(format!("{prefix}.scale"), &prepared.scale);
+    put_standard(container, prefix, &prepared.standard);
+}
+
+/// Puts means and deviations under `prefix`.
+pub fn put_standard(container: &mut Container, prefix: &str, standard: &Standard) {
+    container.put_list(format!("{prefix}.shift"), &standard.shift);
+    container.put_list(format!("{prefix}.scale"), &standard.scale);
 }
 
 /// Reads a pool back, refusing whatever does not fit together.
@@ -165,13 +170,23 @@ pub fn unpack(container: &Container, prefix: &str, description: PoolDescription)
         } => unpack_convolution(container, prefix, image, spec, &sides, nodes)?,
         PoolDescription::Stack {
             first,
-            read,
+            preparation,
             n_blocks,
             activations,
-            second,
+            members,
         } => {
             let first = unpack(container, &format!("{prefix}.first"), *first)?;
-            unpack_stack(container, prefix, first, read, n_blocks, activations, second)?
+            {
+                let prepared = unpack_prepared(container, prefix, preparation, first.as_pool().n_nodes())?;
+                unpack_stack(
+                    container,
+                    prefix,
+                    (first, prepared),
+                    n_blocks,
+                    activations,
+                    members,
+                )?
+            }
         }
     };
     fits(
@@ -195,19 +210,19 @@ fn unpack_prepared(
     preparation: Preparation,
     n_inputs: usize,
 ) -> Result<Prepared, String> {
-    let shift = container.list(&format!("{prefix}.shift"))?;
-    let scale = container.list(&format!("{prefix}.scale"))?;
-    let expected = if preparation == Preparation::None {
-        0
-    } else {
-        n_inputs
-    };
-    fits(shift.len() == expected && scale.len() == expected, prefix)?;
+    let expected = Prepared::n_columns(preparation, n_inputs);
     Ok(Prepared {
         preparation,
-        shift,
-        scale,
+        standard: standard(container, prefix, expected)?,
     })
+}
+
+/// Means and deviations of `expected` columns under `prefix`.
+pub fn standard(container: &Container, prefix: &str, expected: usize) -> Result<Standard, String> {
+    let shift = container.list(&format!("{prefix}.shift"))?;
+    let scale = container.list(&format!("{prefix}.scale"))?;
+    fits(shift.len() == expected && scale.len() == expected, prefix)?;
+    Ok(Standard { shift, scale })
 }
 
 fn check_image(image: ImageShape, prefix: &str) -> Result<(), String> {
@@ -290,15 +305,13 @@ fn unpack_convolution(
 fn unpack_stack(
     container: &Container,
     prefix: &str,
-    first: NodePool,
-    read: Vec<usize>,
+    (first, prepared): (NodePool, Prepared),
     n_blocks: usize,
     activations: Vec<Activation>,
-    second: Vec<Upper>,
+    members: Vec<Member>,
 ) -> Result<NodePool, String> {
     let n_first = first.as_pool().n_nodes();
     let size = n_first.next_power_of_two();
-    let prepared = unpack_prepared(container, prefix, Preparation::Standardise, n_first)?;
     let mut blocks = Vec::new();
     for b in 0..n_blocks {
         let outer = container.list(&format!("{prefix}.outer.{b}"))?;
@@ -306,19 +319,19 @@ fn unpack_stack(
         fits(outer.len() == size && inner.len() == size, prefix)?;
         blocks.push(Block { outer, inner });
     }
-    let known = |node: &Upper| {
-        (node.activation as usize) < activations.len() && (node.direction as usize) < blocks.len() * size
+    let known = |member: &Member| match *member {
+        Member::First(node) => (node as usize) < n_first,
+        Member::Second {
+            activation,
+            direction,
+        } => (activation as usize) < activations.len() && (direction as usize) < blocks.len() * size,
     };
-    fits(
-        read.iter().all(|&node| node < n_first) && second.iter().all(known),
-        prefix,
-    )?;
+    fits(members.iter().all(known), prefix)?;
     Ok(NodePool::Stack(Box::new(Stack {
         first,
-        read,
         prepared,
         blocks,
         activations,
-        second,
+        members,
     })))
 }

@@ -132,7 +132,7 @@ impl Rows {
 
 /// A line of names has no number at all among its features: one misprint must not make a row a header.
 fn is_header<'a>(mut features: impl Iterator<Item = &'a str>) -> bool {
-    features.all(|cell| cell.parse::<f32>().is_err())
+    features.all(|cell| !cell.is_empty() && cell.parse::<f32>().is_err())
 }
 
 fn number(cell: &str) -> Result<f32, String> {

@@ -234,7 +234,7 @@ fn read_header(source: &mut Source) -> Result<String, Error> {
             ));
         }
     };
-    let text = source.up_to(n_bytes)?;
+    let (text, _) = source.up_to(n_bytes)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 

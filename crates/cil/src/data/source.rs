@@ -57,7 +57,7 @@ impl Source {
 
     /// The next `N` bytes, which the format says must be there.
     pub fn header<const N: usize>(&mut self) -> Result<[u8; N], Error> {
-        let bytes = self.up_to(N as u64)?;
+        let (bytes, _) = self.up_to(N as u64)?;
         let found = bytes.len();
         bytes.try_into().map_err(|_| {
             let reason = format!("truncated: a header of {N} bytes was expected here, found {found}");
@@ -67,7 +67,7 @@ impl Source {
 
     /// Everything that is left, which must be `expected` bytes, neither less nor more.
     pub fn rest(mut self, expected: u64) -> Result<Vec<u8>, Error> {
-        let bytes = self.up_to(expected.saturating_add(1))?;
+        let (bytes, cut) = self.up_to(expected.saturating_add(1))?;
         let found = bytes.len() as u64;
         if found < expected {
             let reason = format!(
@@ -81,15 +81,20 @@ impl Source {
             );
             return Err(bad(&self.path, reason));
         }
+        if cut {
+            let reason = "truncated: the gzip stream ends before its checksum; fetch the file again";
+            return Err(bad(&self.path, reason));
+        }
         Ok(bytes)
     }
 
-    /// At most `n` bytes; fewer when the file, or its gzip stream, ends before.
-    pub fn up_to(&mut self, n: u64) -> Result<Vec<u8>, Error> {
+    /// At most `n` bytes, fewer when the file ends before; and whether a gzip stream was cut short.
+    pub fn up_to(&mut self, n: u64) -> Result<(Vec<u8>, bool), Error> {
         let mut bytes = Vec::new();
         match self.by_ref().take(n).read_to_end(&mut bytes) {
-            Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(io_error(&self.path, error)),
-            _ => Ok(bytes),
+            Ok(_) => Ok((bytes, false)),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok((bytes, true)),
+            Err(error) => Err(io_error(&self.path, error)),
         }
     }
 }
@@ -109,10 +114,10 @@ impl Read for Source {
     }
 }
 
-pub(super) fn io_error(path: &Path, source: io::Error) -> Error {
+pub(super) fn io_error(path: &Path, cause: io::Error) -> Error {
     Error::Io {
         path: path.to_owned(),
-        source,
+        cause,
     }
 }
 

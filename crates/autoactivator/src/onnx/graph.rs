@@ -1,0 +1,119 @@
+//! A graph under construction: constants and operators, each giving a [`Value`] that later ones take.
+//!
+//! All values but constants have the rows of the batch as their first axis.
+
+use super::proto::{Attribute, Element, Message, batch, node, tensor};
+use crate::linalg::Matrix;
+
+/// A tensor of the graph, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value(String);
+
+/// The graph so far.
+#[derive(Default)]
+pub struct Graph {
+    nodes: Vec<Message>,
+    constants: Vec<Message>,
+    inputs: Vec<Message>,
+    outputs: Vec<Message>,
+}
+
+impl Graph {
+    /// A batch of rows that the caller gives.
+    pub fn input(&mut self, name: &str, n_features: usize) -> Value {
+        self.inputs.push(batch(name, Element::Float, &[n_features]));
+        Value(name.to_owned())
+    }
+
+    /// Hands `value` to the caller under `name`, a batch of items of this shape.
+    pub fn output(&mut self, name: &str, value: &Value, element: Element, item: &[usize]) {
+        self.nodes.push(node("Identity", [value.0.as_str()], name, &[]));
+        self.outputs.push(batch(name, element, item));
+    }
+
+    /// A constant of this shape, its values row after row.
+    pub fn floats(&mut self, shape: &[usize], values: &[f32]) -> Value {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.constant(Element::Float, shape, &bytes)
+    }
+
+    fn ints(&mut self, values: &[i64]) -> Value {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.constant(Element::Int, &[values.len()], &bytes)
+    }
+
+    fn constant(&mut self, element: Element, shape: &[usize], bytes: &[u8]) -> Value {
+        let name = format!("constant_{}", self.constants.len());
+        self.constants.push(tensor(&name, element, shape, bytes));
+        Value(name)
+    }
+
+    /// The result of an operator.
+    pub fn apply(&mut self, operator: &str, inputs: &[&Value]) -> Value {
+        self.apply_with(operator, inputs, &[])
+    }
+
+    /// The result of an operator under some settings.
+    pub fn apply_with(&mut self, operator: &str, inputs: &[&Value], attributes: &[Attribute]) -> Value {
+        let name = format!("{}_{}", operator.to_lowercase(), self.nodes.len());
+        let inputs = inputs.iter().map(|value| value.0.as_str());
+        self.nodes.push(node(operator, inputs, &name, attributes));
+        Value(name)
+    }
+
+    /// The result of an operator on a value and one number.
+    pub fn apply_scalar(&mut self, operator: &str, value: &Value, scalar: f32) -> Value {
+        let scalar = self.floats(&[], &[scalar]);
+        self.apply(operator, &[value, &scalar])
+    }
+
+    /// x W + b, `(n_samples, n_outputs)`.
+    pub fn linear(&mut self, x: &Value, weights: &Matrix<f32>, biases: &[f32]) -> Value {
+        // Column after column is the transpose row after row.
+        let transposed = self.floats(&[weights.n_cols(), weights.n_rows()], weights.values());
+        let biases = self.floats(&[biases.len()], biases);
+        self.apply_with("Gemm", &[x, &transposed, &biases], &[Attribute::Int("transB", 1)])
+    }
+
+    /// The columns at `indices`, in that order.
+    pub fn gather(&mut self, x: &Value, indices: impl IntoIterator<Item = usize>) -> Value {
+        let indices: Vec<i64> = indices.into_iter().map(|i| i as i64).collect();
+        let indices = self.ints(&indices);
+        self.apply_with("Gather", &[x, &indices], &[Attribute::Int("axis", 1)])
+    }
+
+    /// The values side by side along the axis after the rows.
+    pub fn concat(&mut self, values: &[&Value]) -> Value {
+        self.apply_with("Concat", values, &[Attribute::Int("axis", 1)])
+    }
+
+    /// The same numbers with each row in this shape.
+    pub fn reshape(&mut self, x: &Value, item: &[usize]) -> Value {
+        // A 0 keeps the axis as it is, which here is the rows.
+        let shape: Vec<i64> = std::iter::once(0).chain(item.iter().map(|&n| n as i64)).collect();
+        let shape = self.ints(&shape);
+        self.apply("Reshape", &[x, &shape])
+    }
+
+    /// Rows of `from` columns with zeros after them, up to `to`.
+    pub fn pad(&mut self, x: &Value, from: usize, to: usize) -> Value {
+        let pads = self.ints(&[0, 0, 0, to.saturating_sub(from) as i64]);
+        self.apply("Pad", &[x, &pads])
+    }
+
+    /// The operator's result over each row, as one column.
+    pub fn reduce(&mut self, operator: &str, x: &Value) -> Value {
+        // Keeping the reduced axis is the default.
+        self.apply_with(operator, &[x], &[Attribute::Ints("axes", vec![1])])
+    }
+
+    /// The finished graph as a message.
+    pub fn into_message(self, name: &str) -> Message {
+        Message::default()
+            .messages(1, &self.nodes)
+            .text(2, name)
+            .messages(5, &self.constants) // initializer
+            .messages(11, &self.inputs)
+            .messages(12, &self.outputs)
+    }
+}
