@@ -15,7 +15,7 @@ use crate::memory::{Evidence, Memory};
 use crate::params::{Checked, ConsolidationParams, Precision, ReadoutKind};
 use crate::pool::{ConvolutionSpec, FirstTask, NodePool, PoolSpec, Preparation, Standard};
 use crate::readout::Centred;
-use crate::rows::{Labels, Rows, Table, check_rows, check_task};
+use crate::rows::{Labels, Rows, check_rows, check_task};
 
 /// Rows whose node outputs are held at a time.
 const CHUNK: usize = 2048;
@@ -160,9 +160,14 @@ impl Consolidation {
 
     /// Recruits nodes and solves the readout from the memory as it stands; ends a task.
     pub fn consolidate(&mut self) -> Result<(), Error> {
+        self.end_task().map(|_| ())
+    }
+
+    /// Recruits, reads out, and hands over what the readout was solved from.
+    fn end_task(&mut self) -> Result<Centred, Error> {
         let before = self.recruited.len();
         let ended = self.recruit();
-        let readout = self.read_out()?;
+        let (deployed, centred) = self.read_out()?;
         self.growth.push(TaskGrowth {
             task: self.growth.len() + 1,
             rows: self.memory.n_rows(),
@@ -170,10 +175,10 @@ impl Consolidation {
             recruited: self.recruited.len() - before,
             nodes: self.recruited.len(),
             ended,
-            ridge: readout.readout.ridge,
+            ridge: deployed.readout.ridge,
         });
-        self.deployed = Some(readout);
-        Ok(())
+        self.deployed = Some(deployed);
+        Ok(centred)
     }
 
     fn recruit(&mut self) -> Option<Ended> {
@@ -192,10 +197,10 @@ impl Consolidation {
     }
 
     /// The model that reads the recruited nodes; calibration goes on from the one before.
-    fn read_out(&self) -> Result<Deployed, Error> {
+    fn read_out(&self) -> Result<(Deployed, Centred), Error> {
         let pool = self.pool.as_ref().ok_or(Error::NothingLearned)?;
         let params = &self.params;
-        let centred = Centred::new(&self.memory, &self.recruited);
+        let mut centred = Centred::new(&self.memory, &self.recruited);
         let readout = centred.readout(params.readout, params.ridge, params.shrinkage);
         let readout = readout.ok_or_else(|| Error::NotSolvable {
             place: "the readout".to_owned(),
@@ -205,12 +210,13 @@ impl Consolidation {
             .deployed
             .as_ref()
             .map_or_else(Calibration::default, |d| d.calibration.clone());
-        Ok(Deployed {
+        let deployed = Deployed {
             pool: self.recruited_pool(pool),
             readout,
             calibration,
             classes: self.memory.classes.clone(),
-        })
+        };
+        Ok((deployed, centred))
     }
 
     /// The recruited nodes of `pool`.
@@ -224,7 +230,7 @@ impl Consolidation {
     }
 
     /// Scores some of the rows that have just arrived, as if they had not, and calibrates by them.
-    fn calibrate(&mut self, x: Rows<'_>, y: &Labels) {
+    fn calibrate(&mut self, x: Rows<'_>, y: &Labels, centred: &Centred) {
         let Some(deployed) = &self.deployed else {
             return;
         };
@@ -235,7 +241,9 @@ impl Consolidation {
             .as_pool()
             .outputs(x.gather(&sample).rows(), Precision::F32);
         let scores = deployed.scores_of(h.rows());
-        let leverages = self.leverages(h, deployed.readout.ridge);
+        // The other readouts hardly depend on a single row.
+        let ridge = Some(deployed.readout.ridge).filter(|_| self.params.readout == ReadoutKind::Ridge);
+        let leverages = ridge.and_then(|ridge| centred.leverages(h, ridge));
         let scored = sample.iter().enumerate().filter_map(|(i, &row)| {
             let place = self.memory.classes.place(y.name(row))? as usize;
             let leverage = leverages.as_ref().map_or(0.0, |l| l[i].clamp(0.0, 0.999));
@@ -253,14 +261,6 @@ impl Consolidation {
         if let Some(deployed) = &mut self.deployed {
             deployed.calibration.update(&scored);
         }
-    }
-
-    /// Leverages of ridge; the other readouts hardly depend on a single row.
-    fn leverages(&self, h: Table, ridge: f64) -> Option<Vec<f64>> {
-        let ridge_readout = self.params.readout == ReadoutKind::Ridge;
-        ridge_readout
-            .then(|| Centred::new(&self.memory, &self.recruited).leverages(h, ridge))
-            .flatten()
     }
 
     /// Takes in everything that another learner over the same pool has learned.
@@ -314,7 +314,8 @@ impl Consolidation {
 
     /// Solves the readout anew; what has been recruited stays.
     fn refit(&mut self) -> Result<(), Error> {
-        self.deployed = Some(self.read_out()?);
+        let (deployed, _) = self.read_out()?;
+        self.deployed = Some(deployed);
         Ok(())
     }
 }
@@ -362,8 +363,8 @@ impl Learner for Consolidation {
             next.memory.fade(next.params.fading);
         }
         next.observe_while(x, y, observer)?;
-        next.consolidate()?;
-        next.calibrate(x, y);
+        let centred = next.end_task()?;
+        next.calibrate(x, y, &centred);
         *self = next;
         observer.grown(&Step {
             task: self.growth.len() - 1,

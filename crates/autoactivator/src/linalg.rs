@@ -268,14 +268,28 @@ pub fn mirror_lower<T: Real>(a: &mut Matrix<T>) {
     }
 }
 
+/// A symmetric positive definite matrix, factored.
+pub struct Cholesky(faer::linalg::solvers::Llt<f64>);
+
+impl Cholesky {
+    /// Factors `a`, of which the lower triangle is read; `None` when it is not positive definite to working precision.
+    pub fn new(a: &Matrix<f64>) -> Option<Self> {
+        a.view().0.llt(Side::Lower).ok().map(Self)
+    }
+
+    /// The solution of `a x = b`.
+    pub fn solve(&self, b: &Matrix<f64>) -> Matrix<f64> {
+        let mut x = b.clone();
+        self.0.solve_in_place(x.faer_mut());
+        x
+    }
+}
+
 /// Solves `a x = b` for a symmetric positive definite `a` (its lower triangle is read).
 ///
 /// `None` when `a` is not positive definite to working precision.
 pub fn solve_positive_definite(a: &Matrix<f64>, b: &Matrix<f64>) -> Option<Matrix<f64>> {
-    let factor = a.view().0.llt(Side::Lower).ok()?;
-    let mut x = b.clone();
-    factor.solve_in_place(x.faer_mut());
-    Some(x)
+    Some(Cholesky::new(a)?.solve(b))
 }
 
 /// The eigenvalues of a symmetric matrix (its lower triangle is read) and its eigenvectors as columns.

@@ -3,7 +3,7 @@
 //! Ridge is the paper's least squares with its constant by generalised cross-validation, which needs eigenvalues of
 //! G, Q and n but no rows; linear discriminant analysis and nearest mean come from the same sums.
 
-use crate::linalg::{Eigen, Matrix, eigen, product, solve_positive_definite};
+use crate::linalg::{Cholesky, Eigen, Matrix, eigen, product, solve_positive_definite};
 use crate::memory::Memory;
 use crate::params::ReadoutKind;
 use crate::pool::Standard;
@@ -38,6 +38,8 @@ pub struct Centred {
     counts: Vec<f64>,
     /// What made the nodes comparable.
     standard: Standard,
+    /// G + ρ, factored, once a ridge readout with a given constant has been solved.
+    factor: Option<Cholesky>,
 }
 
 impl Centred {
@@ -64,6 +66,7 @@ impl Centred {
             means: sums.iter().map(|s| s / n_rows).collect(),
             counts: memory.counts.clone(),
             standard: memory.standard.select(nodes),
+            factor: None,
         };
         centred.of_equal_deviation()
     }
@@ -114,7 +117,7 @@ impl Centred {
     }
 
     /// The readout of this kind; `None` when the solve breaks down. `ridge` none means cross-validation.
-    pub fn readout(&self, kind: ReadoutKind, ridge: Option<f64>, shrinkage: f64) -> Option<Readout> {
+    pub fn readout(&mut self, kind: ReadoutKind, ridge: Option<f64>, shrinkage: f64) -> Option<Readout> {
         let readout = match kind {
             ReadoutKind::Ridge => match ridge {
                 Some(ridge) => self.ridge(ridge),
@@ -149,12 +152,14 @@ impl Centred {
     }
 
     /// With this constant, or the first tenfold of it for which the sums, rounded as they are, can be solved.
-    fn ridge(&self, relative: f64) -> Option<Readout> {
-        (0..RAISED).find_map(|k| {
+    fn ridge(&mut self, relative: f64) -> Option<Readout> {
+        let (relative, factor) = (0..RAISED).find_map(|k| {
             let relative = relative.max(f64::EPSILON) * 10f64.powi(k);
-            let weights = solve_positive_definite(&self.regularised(relative), &self.moments)?;
-            Some(self.with_constant(&weights, relative))
-        })
+            Some((relative, Cholesky::new(&self.regularised(relative))?))
+        })?;
+        let weights = factor.solve(&self.moments);
+        self.factor = Some(factor);
+        Some(self.with_constant(&weights, relative))
     }
 
     /// G + ρ, with ρ relative to the mean diagonal.
@@ -204,7 +209,10 @@ impl Centred {
         let centred = Matrix::from_fn(h.n_features(), h.len(), |j, i| {
             f64::from(h.row(i)[j]) - self.means[j]
         });
-        let solved = solve_positive_definite(&self.regularised(ridge), &centred)?;
+        let solved = match &self.factor {
+            Some(factor) => factor.solve(&centred),
+            None => solve_positive_definite(&self.regularised(ridge), &centred)?,
+        };
         let inner = |(a, b): (&[f64], &[f64])| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         Some(
             centred
