@@ -182,7 +182,7 @@ impl Consolidation {
     }
 
     fn recruit(&mut self) -> Option<Ended> {
-        let Some(max_nodes) = self.params.max_nodes.filter(|&n| n < self.memory.n_nodes()) else {
+        let Some(max_nodes) = self.node_limit() else {
             self.recruited = (0..self.memory.n_nodes()).collect();
             return None;
         };
@@ -194,6 +194,14 @@ impl Consolidation {
         let (nodes, ended) = forward::recruit(&self.memory, &self.recruited, limits);
         self.recruited = nodes;
         Some(ended)
+    }
+
+    /// Nodes that may be recruited so far; none when the whole pool is read.
+    fn node_limit(&self) -> Option<usize> {
+        let n_classes = self.memory.classes.len();
+        let by_class = self.params.nodes_per_class.map(|n| n.saturating_mul(n_classes));
+        let limit = self.params.max_nodes.into_iter().chain(by_class).min()?;
+        Some(limit).filter(|&limit| limit < self.memory.n_nodes())
     }
 
     /// The model that reads the recruited nodes; calibration goes on from the one before.

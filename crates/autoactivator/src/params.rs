@@ -156,8 +156,11 @@ pub struct ConsolidationParams {
     pub pool: Option<PoolSpec>,
     /// How the features of a row form an image, if they do.
     pub image: Option<ImageShape>,
-    /// Nodes recruited from the pool at the most; none takes the whole pool.
+    /// Nodes recruited from the pool at the most; when neither this nor `nodes_per_class` is given, the whole pool is
+    /// read.
     pub max_nodes: Option<usize>,
+    /// Nodes recruited for every class known: early tasks then leave room for later ones.
+    pub nodes_per_class: Option<usize>,
     /// *r* of the supervisory mechanism. In (0, 1).
     pub r: f64,
     /// Part of the residual that a node must take away to be recruited. At least 0.
@@ -208,6 +211,7 @@ impl Default for ConsolidationParams {
             pool: None,
             image: None,
             max_nodes: None,
+            nodes_per_class: None,
             r: 0.9,
             expected_gain: 0.0,
             readout: ReadoutKind::Ridge,
@@ -232,6 +236,14 @@ impl Check for ConsolidationParams {
             )
         };
         within("max_nodes", self.max_nodes.unwrap_or(1), usize::MAX, "at least 1")
+            .or_else(|| {
+                within(
+                    "nodes_per_class",
+                    self.nodes_per_class.unwrap_or(1),
+                    usize::MAX,
+                    "at least 1",
+                )
+            })
             .or_else(|| unless(self.r > 0.0 && self.r < 1.0, "r", &self.r, "above 0 and below 1"))
             .or_else(|| not_negative("expected_gain", self.expected_gain))
             .or_else(|| not_negative("ridge", self.ridge.unwrap_or(0.0)))

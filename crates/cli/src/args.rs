@@ -360,6 +360,10 @@ pub struct ConsolidationArgs {
     #[arg(long, value_name = "N")]
     pub max_nodes: Option<usize>,
 
+    /// Nodes recruited for every class known, so that early tasks leave room for later ones
+    #[arg(long, value_name = "N")]
+    pub nodes_per_class: Option<usize>,
+
     /// Part of the residual that a node must take away to be recruited [default: 0]
     #[arg(long)]
     pub expected_gain: Option<f64>,
@@ -437,6 +441,7 @@ impl ConsolidationArgs {
             pool: self.pool_spec().or(base.pool),
             image: self.image.or(base.image),
             max_nodes: self.max_nodes.or(base.max_nodes),
+            nodes_per_class: self.nodes_per_class.or(base.nodes_per_class),
             r: shared.r.unwrap_or(base.r),
             expected_gain: self.expected_gain.unwrap_or(base.expected_gain),
             readout: self.readout.unwrap_or(base.readout),

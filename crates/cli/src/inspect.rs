@@ -64,7 +64,12 @@ fn summary(learner: &dyn Learner, file_bytes: u64) -> String {
 }
 
 fn units(learner: &Reactivation) -> String {
-    let mut text = "\nunit  nodes  threshold  residual  accuracy  stopped by           classes\n".to_owned();
+    let mut text = format!(
+        "{} units, seed {}\n\n",
+        learner.units().len(),
+        learner.params().seed
+    );
+    text += "unit  nodes  threshold  residual  accuracy  stopped by           classes\n";
     for (u, unit) in learner.units().iter().enumerate() {
         let last = unit.growth.layers.last();
         let join = last.and_then(|layer| layer.joins.iter().rfind(|join| join.nodes == layer.nodes));
@@ -84,8 +89,7 @@ fn units(learner: &Reactivation) -> String {
 }
 
 fn tasks(learner: &Consolidation) -> String {
-    let mut text =
-        "\ntask  rows so far  classes  recruited  nodes     ridge  recruitment ended by\n".to_owned();
+    let mut text = "\ntask  rows so far  classes  recruited  nodes     ridge  recruitment ended by\n";
     for task in learner.task_growth() {
         let ended = task
             .ended

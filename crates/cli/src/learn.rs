@@ -12,12 +12,14 @@ use crate::args::{LearnArgs, ModelKind};
 use crate::progress::TaskBar;
 
 pub fn learn(args: &LearnArgs) -> Result<()> {
-    let rows = data::read(&args.rows, args.data.dir().as_deref(), Part::Train)?;
-    let mut model = if args.model.exists() {
-        reopen(args)?
+    // A file that is no model is said before the rows are read.
+    let found = if args.model.exists() {
+        Some(reopen(args)?)
     } else {
-        make(args, rows.image)?
+        None
     };
+    let rows = data::read(&args.rows, args.data.dir().as_deref(), Part::Train)?;
+    let mut model = found.map_or_else(|| make(args, rows.image), Ok)?;
     let (x, y) = select(rows.x, rows.y, &args.classes)?;
     let mut bar = TaskBar::new();
     let learned = model.learner_mut().learn(x.rows(), &y, &mut bar);

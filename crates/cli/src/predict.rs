@@ -86,10 +86,12 @@ fn report(classes: &[String], answers: &[Answer], y: &Labels) {
         .count();
     let unknown = names.iter().filter(|name| name.is_none()).count();
     let percent = 100.0 * right as f64 / y.len().max(1) as f64;
-    eprintln!(
-        "{right} of {} rows right ({percent:.2} %), {unknown} unknown",
-        y.len()
-    );
+    let rejected = if unknown > 0 {
+        format!(", {unknown} unknown")
+    } else {
+        String::new()
+    };
+    eprintln!("{right} of {} rows right ({percent:.2} %){rejected}", y.len());
 }
 
 fn predict_groups(learner: &dyn Learner, x: Rows<'_>, group: GroupSize) -> Result<Vec<u32>, Error> {

@@ -66,11 +66,11 @@ fn check_outputs(args: &RunArgs) -> Result<()> {
     let report = Some(&args.report).filter(|_| !args.no_report);
     for path in json.chain(report) {
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) || path.is_dir() {
-            bail!(
-                "cannot write {}: its folder does not exist, or it is a folder itself",
-                path.display()
-            );
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            bail!("cannot write {}: its directory does not exist", path.display());
+        }
+        if path.is_dir() {
+            bail!("cannot write {}: it is a directory", path.display());
         }
     }
     Ok(())

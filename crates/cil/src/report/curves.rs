@@ -113,9 +113,9 @@ fn unit_curve(index: usize, unit: &Value) -> Curve {
         Some((nodes, join["residual"].as_f64()?))
     };
     let task = unit["task"].as_u64().unwrap_or(index as u64 + 1);
-    let stopped = layer["stopped"]
-        .as_str()
-        .map_or(String::new(), |why| format!(" (ended: {why})"));
+    let stopped = layer["stopped"].as_str().map_or(String::new(), |why| {
+        format!(" (ended: {})", why.replace('-', " "))
+    });
     Curve {
         label: format!("task {task}{stopped}"),
         colour: index,
