@@ -338,7 +338,8 @@ fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
                 .filter(|side| side * 2 <= smallest)
                 .collect();
             PoolSpec::Convolution(ConvolutionSpec {
-                filters: 64,
+                // A few filters say all there is to say about a small image.
+                filters: if smallest < 16 { 16 } else { 64 },
                 sides,
                 padded: true,
                 contrast: 0.3,

@@ -12,6 +12,10 @@ use crate::rows::Table;
 /// Ridge constants tried by cross-validation, relative to the mean eigenvalue: two per decade.
 const RIDGE_GRID: std::ops::RangeInclusive<i32> = -16..=2;
 
+/// What a degree of freedom counts for in cross-validation: a little more than one keeps it from choosing next to no
+/// ridge where there are hardly more rows than nodes.
+const INFLATION: f64 = 1.4;
+
 /// How many times a ridge constant is raised tenfold before a solve is given up.
 const RAISED: i32 = 16;
 
@@ -186,7 +190,7 @@ impl Centred {
         Some(self.with_constant(&product(vectors.view(), shrunk.view()), best))
     }
 
-    /// Σ_c |residual_c|² / (N - degrees of freedom)².
+    /// Σ_c |residual_c|² / (N - 1.4 · degrees of freedom)².
     fn cross_validation(&self, values: &[f64], projected: &Matrix<f64>, rho: f64) -> f64 {
         let n_rows = self.n_rows();
         let total: f64 = self.counts.iter().map(|n| n - n * n / n_rows).sum();
@@ -195,7 +199,8 @@ impl Centred {
             .flat_map(|z| z.iter().zip(values))
             .map(|(z, value)| z * z * (value + 2.0 * rho) / (value + rho).powi(2))
             .sum();
-        let freedom = n_rows - 1.0 - values.iter().map(|value| value / (value + rho)).sum::<f64>();
+        let used = 1.0 + values.iter().map(|value| value / (value + rho)).sum::<f64>();
+        let freedom = n_rows - INFLATION * used;
         if freedom <= 0.0 {
             return f64::INFINITY;
         }

@@ -1,7 +1,7 @@
 //! A neural unit: the nodes that one task recruited, their output weights and their activation threshold.
 //!
 //! [`NeuralUnit::grow`] is the training half of the paper's algorithm: draw → judge → join → refit until a
-//! termination criterion holds. [`reactivation`](crate::reactivation) holds the units and wakes them.
+//! termination criterion holds. [`Reactivation`](crate::Reactivation) holds the units and wakes them.
 
 use serde::{Deserialize, Serialize};
 

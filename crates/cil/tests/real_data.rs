@@ -92,7 +92,7 @@ fn consolidation_is_accurate_and_calibrated_one_row_at_a_time() {
         learn(&mut learner, &dataset, task);
     }
     let row = protocol::accuracy(&learner, &dataset, &tasks, Protocol::Instance, 0).unwrap();
-    assert!(aca(&[row.clone()]) > 97.5, "{row:?}");
+    assert!(aca(std::slice::from_ref(&row)) > 97.5, "{row:?}");
 
     let x = dataset.test.x.rows();
     let answers = learner.deployed().unwrap().answers(x, 0.0).unwrap();
@@ -153,7 +153,7 @@ fn the_papers_learner_reaches_the_papers_figure_under_the_papers_exam() {
         protocol::accuracy(&learner, &dataset, &tasks, Protocol::TaskBatch(GroupSize::All), 0).unwrap();
     eprintln!(
         "MNIST-10/5, task-batch=all: ACA {:.2} with {} nodes",
-        aca(&[whole.clone()]),
+        aca(std::slice::from_ref(&whole)),
         learner.size().nodes
     );
     assert!(aca(&[whole]) > 97.0);

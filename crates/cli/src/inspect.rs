@@ -89,7 +89,8 @@ fn units(learner: &Reactivation) -> String {
 }
 
 fn tasks(learner: &Consolidation) -> String {
-    let mut text = "\ntask  rows so far  classes  recruited  nodes     ridge  recruitment ended by\n";
+    let mut text = format!("seed {}\n\n", learner.params().seed);
+    text += "task  rows so far  classes  recruited  nodes     ridge  recruitment ended by\n";
     for task in learner.task_growth() {
         let ended = task
             .ended
