@@ -273,12 +273,9 @@ impl Consolidation {
 
     /// Takes in everything that another learner over the same pool has learned.
     pub fn merge(&mut self, other: &Consolidation) -> Result<(), Error> {
-        if self.pool != other.pool || self.memory.standard != other.memory.standard {
-            let reason = "they were made from other seeds, parameters or first tasks".to_owned();
-            return Err(Error::DifferentPools { reason });
-        }
+        self.check_pool(other)?;
         let mut next = self.clone();
-        next.memory.merge(&other.memory)?;
+        next.memory.combine(&other.memory, 1.0)?;
         let new = other
             .recruited
             .iter()
@@ -287,6 +284,33 @@ impl Consolidation {
         next.consolidate()?;
         *self = next;
         Ok(())
+    }
+
+    /// Takes away everything that another learner over the same pool has learned: what two memories that began from a
+    /// third have in common, say.
+    pub fn subtract(&mut self, other: &Consolidation) -> Result<(), Error> {
+        self.check_pool(other)?;
+        let mut next = self.clone();
+        next.memory.combine(&other.memory, -1.0)?;
+        next.accept_as_less_than(&self.memory)?;
+        *self = next;
+        Ok(())
+    }
+
+    fn check_pool(&self, other: &Consolidation) -> Result<(), Error> {
+        if self.pool == other.pool && self.memory.standard == other.memory.standard {
+            return Ok(());
+        }
+        let reason = "they were made from other seeds, parameters or first tasks".to_owned();
+        Err(Error::DifferentPools { reason })
+    }
+
+    /// Solves the readout after something was taken away, unless it shows that it had never been there.
+    fn accept_as_less_than(&mut self, before: &Memory) -> Result<(), Error> {
+        if let Some(reason) = self.memory.contradiction(before) {
+            return Err(Error::NeverLearned { reason });
+        }
+        self.refit()
     }
 
     /// Takes rows back that were learned: the memory is what it would have been without them.
@@ -303,10 +327,7 @@ impl Consolidation {
         for (rows, places) in x.chunks(CHUNK).zip(places.chunks(CHUNK)) {
             next.add(rows, places, -1.0);
         }
-        if let Some(reason) = next.memory.contradiction(&self.memory) {
-            return Err(Error::NeverLearned { reason });
-        }
-        next.refit()?;
+        next.accept_as_less_than(&self.memory)?;
         *self = next;
         Ok(())
     }
@@ -355,7 +376,7 @@ fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
                 preparation: Preparation::Standardise,
             }),
             preparation: Preparation::Standardise,
-            directions: 2048,
+            directions: (8 * task.x.n_features()).clamp(128, 2048),
             activations: vec![Activation::Relu],
         },
     }

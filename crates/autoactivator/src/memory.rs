@@ -131,8 +131,8 @@ impl Memory {
         values.for_each(|v| *v *= factor);
     }
 
-    /// Adds another memory over the same pool.
-    pub fn merge(&mut self, other: &Memory) -> Result<(), Error> {
+    /// Adds another memory over the same pool (`sign` 1) or takes it away (`sign` -1).
+    pub(crate) fn combine(&mut self, other: &Memory, sign: f64) -> Result<(), Error> {
         if other.n_nodes() != self.n_nodes() {
             let reason = format!("{} and {} nodes", self.n_nodes(), other.n_nodes());
             return Err(Error::DifferentPools { reason });
@@ -148,14 +148,14 @@ impl Memory {
             .values_mut()
             .iter_mut()
             .zip(other.gram.values())
-            .for_each(|(a, b)| *a += b);
+            .for_each(|(a, b)| *a += sign * b);
         for (c, &place) in places.iter().enumerate() {
             let moment = self.moments.col_mut(place as usize);
             moment
                 .iter_mut()
                 .zip(other.moments.col(c))
-                .for_each(|(a, b)| *a += b);
-            self.counts[place as usize] += other.counts[c];
+                .for_each(|(a, b)| *a += sign * b);
+            self.counts[place as usize] += sign * other.counts[c];
         }
         Ok(())
     }
@@ -186,6 +186,10 @@ impl Memory {
 
     /// Says how it shows that rows were taken away that had never been learned, if it does.
     pub(crate) fn contradiction(&self, before: &Memory) -> Option<String> {
+        if self.classes.len() > before.classes.len() {
+            let new = &self.classes.names()[before.classes.len()];
+            return Some(format!("class '{new}' is not known"));
+        }
         for (c, &count) in self.counts.iter().enumerate() {
             let name = &self.classes.names()[c];
             if count < -SLACK {

@@ -240,6 +240,21 @@ fn emptied(learner: &Consolidation) -> Consolidation {
 }
 
 #[test]
+fn what_two_memories_began_from_can_be_counted_once() {
+    let start = with_pool(&params(specs()[0].clone()));
+    let ((xa, ya), (xb, yb)) = (rows(30, 3, 5), rows(40, 4, 6));
+    let (mut a, mut b, mut both) = (start.clone(), start.clone(), start.clone());
+    a.learn(xa.rows(), &ya, &mut ()).unwrap();
+    b.learn(xb.rows(), &yb, &mut ()).unwrap();
+    both.learn(xa.rows(), &ya, &mut ()).unwrap();
+    both.learn(xb.rows(), &yb, &mut ()).unwrap();
+    b.subtract(&start).unwrap();
+    a.merge(&b).unwrap();
+    assert!(difference(a.memory(), both.memory()) < 1e-5);
+    refused(b.subtract(&both), "rows");
+}
+
+#[test]
 fn pools_are_reproducible_and_select_what_they_say() {
     let (x, y) = rows(40, 3, 9);
     let places: Vec<u32> = y.codes().to_vec();

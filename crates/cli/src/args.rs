@@ -165,6 +165,10 @@ pub struct MergeArgs {
     /// The model files to add
     #[arg(required = true, num_args = 2..)]
     pub models: Vec<PathBuf>,
+
+    /// The model file that all of them began from, so that what it had learned counts once
+    #[arg(long, value_name = "MODEL")]
+    pub base: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -12,16 +12,21 @@ use crate::args::{DropClassArgs, ExportArgs, MergeArgs, UnlearnArgs};
 use crate::learn::select;
 
 pub fn merge(args: &MergeArgs) -> Result<()> {
+    let base = args.base.as_deref().map(load).transpose()?;
     let mut models = args.models.iter();
     let Some(first) = models.next() else {
         bail!("give at least two model files");
     };
     let mut merged = load(first)?;
     for path in models {
-        let other = load(path)?;
-        merged
-            .merge(&other)
-            .with_context(|| format!("{} and {}", first.display(), path.display()))?;
+        let both = || format!("{} and {}", first.display(), path.display());
+        let mut other = load(path)?;
+        if let Some(base) = &base {
+            other
+                .subtract(base)
+                .with_context(|| format!("{} without its base", path.display()))?;
+        }
+        merged.merge(&other).with_context(both)?;
     }
     save(merged, &args.output)
 }

@@ -5,35 +5,7 @@
 
 mod common;
 
-use std::process::Command;
-
-use common::{NEW, QUICK, Said, Workplace, clusters, gzip, idx, said, without_classes};
-
-impl Workplace {
-    /// The program with these words must fail as it should, and say all of `expected`.
-    #[track_caller]
-    fn refuse(&self, words: &[&str], expected: &[&str]) {
-        self.refuse_command(&mut self.command(words), expected);
-    }
-
-    #[track_caller]
-    fn refuse_command(&self, command: &mut Command, expected: &[&str]) {
-        let before = self.files();
-        let Said { code, stdout, stderr } = said(command);
-        let words: Vec<_> = command.get_args().collect();
-        assert!(!stderr.contains("panicked"), "{words:?}: {stderr}");
-        assert_eq!(code, Some(2), "{words:?}: {stderr}");
-        assert!(stderr.starts_with("error: "), "{words:?}: {stderr}");
-        for part in expected {
-            assert!(
-                stderr.contains(part),
-                "{words:?}: '{part}' is missing in: {stderr}"
-            );
-        }
-        assert_eq!(stdout, "", "{words:?}: nothing on stdout");
-        assert!(self.files() == before, "{words:?}: a file was changed");
-    }
-}
+use common::{NEW, QUICK, Workplace, clusters, gzip, idx, without_classes};
 
 /// A folder with `model`, which has learned a and b, and `next.csv` with c and d to learn next.
 fn learned() -> Workplace {

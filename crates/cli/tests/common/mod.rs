@@ -161,3 +161,29 @@ pub fn idx(head: &[u32], body: &[u8]) -> Vec<u8> {
     let head = head.iter().flat_map(|number| number.to_be_bytes());
     head.chain(body.iter().copied()).collect()
 }
+
+impl Workplace {
+    /// The program with these words must fail as it should, and say all of `expected`.
+    #[track_caller]
+    pub fn refuse(&self, words: &[&str], expected: &[&str]) {
+        self.refuse_command(&mut self.command(words), expected);
+    }
+
+    #[track_caller]
+    pub fn refuse_command(&self, command: &mut Command, expected: &[&str]) {
+        let before = self.files();
+        let Said { code, stdout, stderr } = said(command);
+        let words: Vec<_> = command.get_args().collect();
+        assert!(!stderr.contains("panicked"), "{words:?}: {stderr}");
+        assert_eq!(code, Some(2), "{words:?}: {stderr}");
+        assert!(stderr.starts_with("error: "), "{words:?}: {stderr}");
+        for part in expected {
+            assert!(
+                stderr.contains(part),
+                "{words:?}: '{part}' is missing in: {stderr}"
+            );
+        }
+        assert_eq!(stdout, "", "{words:?}: nothing on stdout");
+        assert!(self.files() == before, "{words:?}: a file was changed");
+    }
+}

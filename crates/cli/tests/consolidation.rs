@@ -1,0 +1,120 @@
+//! What one additive memory makes possible, from a terminal: learn, predict with probabilities and "unknown", merge,
+//! unlearn, drop a class, export - and every refusal leaves every file as it was.
+
+mod common;
+
+use common::{Workplace, clusters};
+
+/// A model that has learned classes a and b, and the csv files of some tasks.
+fn learned() -> Workplace {
+    let place = Workplace::new();
+    place.write("first.csv", clusters(&["a", "b"], 30));
+    place.write("second.csv", clusters(&["c", "d"], 30));
+    place.write("third.csv", clusters(&["e", "f"], 30));
+    place.succeed(&["learn", "model", "first.csv"]);
+    place
+}
+
+#[test]
+fn probabilities_and_unknown() {
+    let place = learned();
+    let said = place.succeed(&["predict", "model", "first.csv", "--proba"]);
+    assert!(said.stdout.starts_with("row,class,a,b\n0,a,"), "{}", said.stdout);
+    let said = place.succeed(&["predict", "model", "first.csv", "--reject", "100%"]);
+    assert!(
+        said.stdout.lines().skip(1).all(|line| line.ends_with(",unknown")),
+        "{}",
+        said.stdout
+    );
+    assert!(said.stderr.contains("60 unknown"), "{}", said.stderr);
+    place.refuse(&["predict", "model", "first.csv", "--reject", "2"], &["--reject"]);
+    place.refuse(
+        &["predict", "model", "first.csv", "--proba", "--group", "5"],
+        &["--proba"],
+    );
+}
+
+#[test]
+fn sites_that_began_from_one_model_merge_to_what_one_site_would_have_learned() {
+    let place = learned();
+    for (site, task) in [("site-a", "second.csv"), ("site-b", "third.csv")] {
+        place.write(site, place.read("model"));
+        place.succeed(&["learn", site, task]);
+    }
+    let said = place.succeed(&["merge", "all", "site-a", "site-b", "--base", "model"]);
+    assert!(said.stderr.contains("180 rows, 6 classes"), "{}", said.stderr);
+    place.succeed(&["learn", "model", "second.csv"]);
+    place.succeed(&["learn", "model", "third.csv"]);
+    for task in ["first.csv", "second.csv", "third.csv"] {
+        let (one, merged) = (
+            place.succeed(&["predict", "model", task]),
+            place.succeed(&["predict", "all", task]),
+        );
+        assert_eq!(one.stdout, merged.stdout);
+    }
+}
+
+#[test]
+fn unlearning_and_dropping() {
+    let place = learned();
+    place.succeed(&["learn", "model", "second.csv"]);
+    let said = place.succeed(&["unlearn", "model", "second.csv", "--classes", "d"]);
+    assert!(said.stderr.contains("90 rows"), "{}", said.stderr);
+    place.succeed(&["drop-class", "model", "c"]);
+    let said = place.succeed(&["inspect", "model"]);
+    assert!(said.stdout.contains("classes: a, b, d"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("memory for further learning"),
+        "{}",
+        said.stdout
+    );
+}
+
+#[test]
+fn exported_models_predict_the_same_and_learn_no_more() {
+    let place = learned();
+    place.succeed(&["export", "model", "-o", "deployed"]);
+    place.succeed(&["export", "model", "-o", "half", "--half"]);
+    place.succeed(&["export", "model", "-o", "model.onnx", "--onnx"]);
+    let whole = place.succeed(&["predict", "model", "first.csv"]);
+    assert_eq!(
+        whole.stdout,
+        place.succeed(&["predict", "deployed", "first.csv"]).stdout
+    );
+    assert_eq!(
+        whole.stdout,
+        place.succeed(&["predict", "half", "first.csv"]).stdout
+    );
+    let size = |name: &str| place.read(name).len();
+    assert!(size("half") < size("deployed") && size("deployed") < size("model") && size("model.onnx") > 0);
+    place.refuse(&["learn", "deployed", "second.csv"], &["does not learn"]);
+    place.refuse(&["unlearn", "deployed", "first.csv"], &["deployed", "memory"]);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let place = learned();
+    place.succeed(&["learn", "stranger", "second.csv", "--seed", "9"]);
+    place.write("narrow.csv", "1,a\n2,b\n");
+    place.refuse(
+        &["merge", "all", "model", "stranger"],
+        &["model and stranger", "different pools"],
+    );
+    place.refuse(&["merge", "all", "model"], &["2 values required"]);
+    place.refuse(
+        &["unlearn", "model", "second.csv"],
+        &["second.csv", "class 'c' is not known"],
+    );
+    place.refuse(&["unlearn", "model", "narrow.csv"], &["narrow.csv", "1 features"]);
+    place.refuse(&["drop-class", "model", "z"], &["class 'z' is not known", "a, b"]);
+    place.refuse(&["learn", "model", "second.csv", "--seed", "3"], &["`seed` is 0"]);
+    place.refuse(&["learn", "model", "second.csv", "--fading", "0"], &["`fading`"]);
+    place.refuse(&["export", "model", "-o", "absent/file"], &["absent/file"]);
+    place.refuse(
+        &["learn", "new", "first.csv", "--pool", "convolution"],
+        &["needs images", "`image`"],
+    );
+    // Rows learned once can be taken back once.
+    place.succeed(&["unlearn", "model", "first.csv"]);
+    place.refuse(&["unlearn", "model", "first.csv"], &["first.csv", "rows"]);
+}
