@@ -15,7 +15,7 @@ use crate::memory::{Evidence, Memory};
 use crate::params::{Checked, ConsolidationParams, Precision, ReadoutKind};
 use crate::pool::{ConvolutionSpec, FirstTask, NodePool, PoolSpec, Preparation, Standard};
 use crate::readout::Centred;
-use crate::rows::{Labels, Rows, check_rows, check_task};
+use crate::rows::{Labels, Rows, check_task};
 
 /// Rows whose node outputs are held at a time.
 const CHUNK: usize = 2048;
@@ -114,11 +114,14 @@ impl Consolidation {
         }
         self.memory.classes = classes;
         self.memory.widen();
+        let mut observed = 0;
         for (rows, places) in x.chunks(CHUNK).zip(places.chunks(CHUNK)) {
             if observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             self.add(rows, places, 1.0);
+            observed += rows.len();
+            observer.observed(observed, x.len());
         }
         Ok(())
     }
@@ -400,7 +403,7 @@ impl Learner for Consolidation {
             task: self.growth.len() - 1,
             nodes: self.recruited.len(),
             max_nodes: self.recruited.len(),
-            residual: 0.0,
+            residual: None,
         });
         Ok(())
     }
@@ -416,7 +419,6 @@ impl Learner for Consolidation {
     }
 
     fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
-        check_rows(x, self.n_features().ok_or(Error::NothingLearned)?)?;
         self.deployed.as_ref().ok_or(Error::NothingLearned)?.predict(x)
     }
 

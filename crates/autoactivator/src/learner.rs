@@ -72,6 +72,9 @@ pub trait Observer {
     /// Called after every step of growth.
     fn grown(&mut self, _step: &Step) {}
 
+    /// Called while rows are taken in: so many of so many.
+    fn observed(&mut self, _rows: usize, _of: usize) {}
+
     /// When true, learning ends with [`Error::Interrupted`] and the learner stays as it was.
     fn interrupted(&self) -> bool {
         false
@@ -90,6 +93,6 @@ pub struct Step {
     pub nodes: usize,
     /// Nodes at which growth ends at the latest.
     pub max_nodes: usize,
-    /// Training residual, as a fraction of its first value.
-    pub residual: f64,
+    /// Training residual, as a fraction of its first value, where the learner follows it.
+    pub residual: Option<f64>,
 }

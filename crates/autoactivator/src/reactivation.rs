@@ -78,14 +78,6 @@ impl Reactivation {
         })
     }
 
-    /// The class of each row by the unit of `task`, from 0: what the learner would say if somebody told it the task.
-    pub fn predict_in_task(&self, x: Rows<'_>, task: usize) -> Result<Vec<u32>, Error> {
-        self.check_predictable(x)?;
-        let unit = &self.units[task.min(self.units.len() - 1)];
-        let outputs = unit.outputs(x.into(), &self.units);
-        Ok((0..x.len()).map(|i| unit.classes[argmax(&outputs, i)]).collect())
-    }
-
     fn outputs(&self, x: Rows<'_>) -> Vec<Matrix<f32>> {
         let of = |unit: &NeuralUnit| unit.outputs(x.into(), &self.units);
         self.units.iter().map(of).collect()

@@ -427,7 +427,7 @@ impl<'a> GrowingLayer<'a> {
             task: self.lesson.task,
             nodes: self.fit.n_nodes(),
             max_nodes: self.params.l_max,
-            residual: self.joins.last().map_or(1.0, |join| join.residual),
+            residual: self.joins.last().map(|join| join.residual),
         }
     }
 }

@@ -56,6 +56,9 @@ pub trait Progress {
     /// The learner has grown.
     fn grown(&mut self, step: &Step);
 
+    /// The learner has taken in so many of so many rows.
+    fn observed(&mut self, rows: usize, of: usize);
+
     /// When true, the exam ends with [`autoactivator::Error::Interrupted`].
     fn interrupted(&self) -> bool;
 }
@@ -164,6 +167,10 @@ struct Relay<'a>(&'a mut dyn Progress);
 impl Observer for Relay<'_> {
     fn grown(&mut self, step: &Step) {
         self.0.grown(step);
+    }
+
+    fn observed(&mut self, rows: usize, of: usize) {
+        self.0.observed(rows, of);
     }
 
     fn interrupted(&self) -> bool {

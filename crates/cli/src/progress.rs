@@ -44,29 +44,42 @@ impl Progress for ExamBar {
             .set_message(format!("{}: {}", self.place, describe(step)));
     }
 
+    fn observed(&mut self, rows: usize, of: usize) {
+        self.bar
+            .set_message(format!("{}: {rows} of {of} rows", self.place));
+    }
+
     fn interrupted(&self) -> bool {
         interrupt::requested()
     }
 }
 
-/// A bar over the nodes of one task.
+/// A bar over one task: rows taken in, or nodes grown.
 pub struct TaskBar(ProgressBar);
 
 impl TaskBar {
     pub fn new() -> Self {
-        Self(bar(0, "nodes"))
+        Self(bar(0, ""))
     }
 
     pub fn finish(&self) {
         self.0.finish_and_clear();
     }
+
+    fn show(&self, done: usize, of: usize, message: String) {
+        self.0.set_length(of as u64);
+        self.0.set_position(done as u64);
+        self.0.set_message(message);
+    }
 }
 
 impl Observer for TaskBar {
     fn grown(&mut self, step: &Step) {
-        self.0.set_length(step.max_nodes as u64);
-        self.0.set_position(step.nodes as u64);
-        self.0.set_message(describe(step));
+        self.show(step.nodes, step.max_nodes, describe(step));
+    }
+
+    fn observed(&mut self, rows: usize, of: usize) {
+        self.show(rows, of, "rows".to_owned());
     }
 
     fn interrupted(&self) -> bool {
@@ -75,7 +88,10 @@ impl Observer for TaskBar {
 }
 
 fn describe(step: &Step) -> String {
-    format!("{} nodes, residual {:.3}", step.nodes, step.residual)
+    match step.residual {
+        Some(residual) => format!("{} nodes, residual {residual:.3}", step.nodes),
+        None => format!("{} nodes", step.nodes),
+    }
 }
 
 fn bar(length: usize, unit: &str) -> ProgressBar {
