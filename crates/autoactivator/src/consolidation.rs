@@ -1,13 +1,15 @@
 //! Consolidation: one additive memory for all tasks. Exact, order-free, mergeable, unlearnable.
 //!
 //! observe → recruit → read out. [`Consolidation::observe`] adds rows to the [`Memory`]; [`Consolidation::consolidate`]
-//! recruits nodes in Gram space, solves the readout and leaves a [`Deployed`] model. `learn` does both for one task.
+//! recruits nodes in Gram space, solves the readout and leaves a [`Deployed`] model. `learn` does both for one task,
+//! [`Consolidation::learn_batches`] for one that does not fit into memory.
 
 use serde::{Deserialize, Serialize};
 
 use crate::activation::Activation;
 use crate::calibration::{Calibration, Scored};
-use crate::deployed::Deployed;
+use crate::chunks::Chunks;
+use crate::deployed::{Deployed, Origin};
 use crate::error::Error;
 use crate::forward::{self, Ended, Limits};
 use crate::learner::{Learner, Observer, Size, Step};
@@ -15,16 +17,20 @@ use crate::memory::{Evidence, Memory};
 use crate::params::{Checked, ConsolidationParams, Precision, ReadoutKind};
 use crate::pool::{ConvolutionSpec, FirstTask, NodePool, PoolSpec, Preparation, Standard};
 use crate::readout::Centred;
-use crate::rows::{Labels, Rows, check_task};
+use crate::rows::{Labels, Rows, Table, check_task};
+use crate::sample::{self, Sample};
 
 /// Rows whose node outputs are held at a time.
-const CHUNK: usize = 2048;
+const CHUNK: usize = 4096;
 
-/// Rows of the first task that show how large node outputs are.
+/// Rows of the first task that the pool is made from, at the most.
+const POOL_ROWS: usize = 1 << 16;
+
+/// Rows of these that show how large node outputs are.
 const LOOKED_AT: usize = 4096;
 
 /// Arriving rows that are scored to calibrate probabilities.
-const SCORED: usize = 256;
+const SCORED: usize = 512;
 
 /// The learner with one memory for all tasks.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +42,7 @@ pub struct Consolidation {
     pub(crate) recruited: Vec<usize>,
     pub(crate) growth: Vec<TaskGrowth>,
     pub(crate) deployed: Option<Deployed>,
+    pub(crate) origin: Option<Origin>,
 }
 
 /// What one task caused.
@@ -67,6 +74,7 @@ impl Consolidation {
             recruited: Vec::new(),
             growth: Vec::new(),
             deployed: None,
+            origin: None,
         }
     }
 
@@ -85,6 +93,11 @@ impl Consolidation {
         &self.memory
     }
 
+    /// What computed the rows, where that was said.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
     /// The model that predicts; none before the first task.
     pub fn deployed(&self) -> Option<&Deployed> {
         self.deployed.as_ref()
@@ -98,30 +111,45 @@ impl Consolidation {
     /// Adds rows to the memory, in bounded chunks; the first rows ever make the pool. Predictions stay as they are until
     /// [`consolidate`](Self::consolidate).
     pub fn observe(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
-        self.observe_while(x, y, &mut ())
+        self.check(x, y)?;
+        self.prepare(x, y)?;
+        self.add_while(x, y, &mut |_| Ok(()))
     }
 
-    fn observe_while(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error> {
-        check_task(x, y, self.n_features(), self.growth.len() + 1)?;
-        let mut classes = self.memory.classes.clone();
-        let places = classes.admit(y);
-        if self.pool.is_none() {
-            let pool = self.make_pool(x, &places)?;
-            let sample: Vec<usize> = (0..x.len()).step_by(x.len().div_ceil(LOOKED_AT).max(1)).collect();
-            let outputs = pool.as_pool().outputs(x.gather(&sample).rows(), Precision::F32);
-            self.memory = Memory::new(pool.as_pool().n_nodes(), Standard::learn(outputs.rows(), |v| v));
-            self.pool = Some(pool);
+    fn check(&self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
+        check_task(x, y, self.n_features(), self.growth.len() + 1)
+    }
+
+    /// Makes the pool from evenly spaced rows of the first task; does nothing when there is one.
+    fn prepare(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
+        if self.pool.is_some() {
+            return Ok(());
         }
-        self.memory.classes = classes;
+        if sample::stride(x.len(), POOL_ROWS) > 1 {
+            let rows = sample::places(x.len(), POOL_ROWS);
+            return self.prepare(x.gather(&rows).rows(), &y.gather(&rows));
+        }
+        let places = self.memory.classes.clone().admit(y);
+        let pool = self.make_pool(x, &places)?;
+        let looked_at = x.gather(&sample::places(x.len(), LOOKED_AT));
+        let outputs = pool.as_pool().outputs(looked_at.rows(), Precision::F32);
+        self.memory = Memory::new(pool.as_pool().n_nodes(), Standard::learn(outputs.rows(), |v| v));
+        self.pool = Some(pool);
+        Ok(())
+    }
+
+    /// Adds rows chunk by chunk, as long as `go_on` does not object; it is told how many were added.
+    fn add_while(
+        &mut self,
+        x: Rows<'_>,
+        y: &Labels,
+        go_on: &mut dyn FnMut(usize) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let places = self.memory.classes.admit(y);
         self.memory.widen();
-        let mut observed = 0;
         for (rows, places) in x.chunks(CHUNK).zip(places.chunks(CHUNK)) {
-            if observer.interrupted() {
-                return Err(Error::Interrupted);
-            }
             self.add(rows, places, 1.0);
-            observed += rows.len();
-            observer.observed(observed, x.len());
+            go_on(rows.len())?;
         }
         Ok(())
     }
@@ -161,13 +189,87 @@ impl Consolidation {
         (!named.is_empty()).then(|| self.memory.classes.names().iter().map(weight).collect())
     }
 
+    /// Learns one task that arrives in batches, and says how many rows it had. `batches` is asked for them once, or
+    /// twice when the first task is so large that the pool is made from a part of it. The model is the one that
+    /// [`learn`](Learner::learn) makes of the same rows in one piece.
+    pub fn learn_batches<E, B>(
+        &mut self,
+        mut batches: impl FnMut() -> Result<B, E>,
+        observer: &mut dyn Observer,
+    ) -> Result<usize, E>
+    where
+        E: From<Error>,
+        B: Iterator<Item = Result<(Table, Labels), E>>,
+    {
+        let mut next = self.faded();
+        if next.pool.is_none() {
+            let mut sample = Sample::new(POOL_ROWS);
+            for batch in batches()? {
+                let (x, y) = batch?;
+                next.check(x.rows(), &y)?;
+                sample.take(x.rows(), &y);
+                watched(observer, None)(0)?;
+            }
+            let (n_rows, whole) = (sample.seen(), sample.is_whole());
+            let (x, y) = sample.into_rows()?;
+            if whole {
+                self.learn(x.rows(), &y, observer)?;
+                return Ok(n_rows);
+            }
+            next.prepare(x.rows(), &y)?;
+        }
+        let mut fresh = Sample::new(SCORED);
+        let mut go_on = watched(observer, None);
+        let mut chunks = Chunks::new(CHUNK);
+        for batch in batches()? {
+            let (x, y) = batch?;
+            next.check(x.rows(), &y)?;
+            fresh.take(x.rows(), &y);
+            chunks.push(x.rows(), &y, |x, y| next.add_while(x, y, &mut go_on))?;
+        }
+        chunks.flush(|x, y| next.add_while(x, y, &mut go_on))?;
+        drop(go_on);
+        let n_rows = fresh.seen();
+        let (x, y) = fresh.into_rows()?;
+        next.check(x.rows(), &y)?;
+        next.end_task(x.rows(), &y)?;
+        *self = next;
+        self.tell(observer);
+        Ok(n_rows)
+    }
+
+    /// Itself at the begin of a task, to be changed without harm.
+    fn faded(&self) -> Self {
+        let mut next = self.clone();
+        if next.params.fading < 1.0 {
+            next.memory.fade(next.params.fading);
+        }
+        next
+    }
+
+    fn tell(&self, observer: &mut dyn Observer) {
+        observer.grown(&Step {
+            task: self.growth.len() - 1,
+            nodes: self.recruited.len(),
+            max_nodes: self.recruited.len(),
+            residual: None,
+        });
+    }
+
     /// Recruits nodes and solves the readout from the memory as it stands; ends a task.
     pub fn consolidate(&mut self) -> Result<(), Error> {
-        self.end_task().map(|_| ())
+        self.solve().map(|_| ())
+    }
+
+    /// Consolidates, and calibrates by some of the task's rows.
+    fn end_task(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
+        let centred = self.solve()?;
+        self.calibrate(x, y, &centred);
+        Ok(())
     }
 
     /// Recruits, reads out, and hands over what the readout was solved from.
-    fn end_task(&mut self) -> Result<Centred, Error> {
+    fn solve(&mut self) -> Result<Centred, Error> {
         let before = self.recruited.len();
         let ended = self.recruit();
         let (deployed, centred) = self.read_out()?;
@@ -212,7 +314,8 @@ impl Consolidation {
         let pool = self.pool.as_ref().ok_or(Error::NothingLearned)?;
         let params = &self.params;
         let mut centred = Centred::new(&self.memory, &self.recruited);
-        let readout = centred.readout(params.readout, params.ridge, params.shrinkage);
+        let before = self.deployed.as_ref().map(|deployed| &deployed.readout);
+        let readout = centred.readout(params.readout, params.ridge, params.shrinkage, before);
         let readout = readout.ok_or_else(|| Error::NotSolvable {
             place: "the readout".to_owned(),
             ridge: params.ridge.unwrap_or(params.shrinkage),
@@ -226,6 +329,7 @@ impl Consolidation {
             readout,
             calibration,
             classes: self.memory.classes.clone(),
+            origin: self.origin.clone(),
         };
         Ok((deployed, centred))
     }
@@ -240,23 +344,18 @@ impl Consolidation {
         }
     }
 
-    /// Scores some of the rows that have just arrived, as if they had not, and calibrates by them.
+    /// Scores rows that have just arrived, as if they had not, and calibrates by them.
     fn calibrate(&mut self, x: Rows<'_>, y: &Labels, centred: &Centred) {
         let Some(deployed) = &self.deployed else {
             return;
         };
-        let step = x.len().div_ceil(SCORED).max(1);
-        let sample: Vec<usize> = (0..x.len()).step_by(step).collect();
-        let h = deployed
-            .pool
-            .as_pool()
-            .outputs(x.gather(&sample).rows(), Precision::F32);
+        let h = deployed.pool.as_pool().outputs(x, Precision::F32);
         let scores = deployed.scores_of(h.rows());
         // The other readouts hardly depend on a single row.
         let ridge = Some(deployed.readout.ridge).filter(|_| self.params.readout == ReadoutKind::Ridge);
         let leverages = ridge.and_then(|ridge| centred.leverages(h, ridge));
-        let scored = sample.iter().enumerate().filter_map(|(i, &row)| {
-            let place = self.memory.classes.place(y.name(row))? as usize;
+        let scored = (0..x.len()).filter_map(|i| {
+            let place = self.memory.classes.place(y.name(i))? as usize;
             let leverage = leverages.as_ref().map_or(0.0, |l| l[i].clamp(0.0, 0.999));
             // Left out, a row's score is (s - leverage · target) / (1 - leverage).
             let left_out = |c: usize| {
@@ -301,11 +400,16 @@ impl Consolidation {
     }
 
     fn check_pool(&self, other: &Consolidation) -> Result<(), Error> {
-        if self.pool == other.pool && self.memory.standard == other.memory.standard {
+        let reason = if self.origin != other.origin {
+            "their rows come from different backbones"
+        } else if self.pool != other.pool || self.memory.standard != other.memory.standard {
+            "they were made from other seeds, parameters or first tasks"
+        } else {
             return Ok(());
-        }
-        let reason = "they were made from other seeds, parameters or first tasks".to_owned();
-        Err(Error::DifferentPools { reason })
+        };
+        Err(Error::DifferentPools {
+            reason: reason.to_owned(),
+        })
     }
 
     /// Solves the readout after something was taken away, unless it shows that it had never been there.
@@ -352,6 +456,19 @@ impl Consolidation {
     }
 }
 
+/// Tells the observer how many rows were added, and stops when it wants to; `of` is their number, where known.
+fn watched(observer: &mut dyn Observer, of: Option<usize>) -> impl FnMut(usize) -> Result<(), Error> {
+    let mut observed = 0;
+    move |rows| {
+        if observer.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        observed += rows;
+        observer.observed(observed, of);
+        Ok(())
+    }
+}
+
 /// The pool for data nobody said anything about.
 fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
     match task.image {
@@ -391,20 +508,14 @@ impl Learner for Consolidation {
     }
 
     fn learn(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error> {
-        let mut next = self.clone();
-        if next.params.fading < 1.0 {
-            next.memory.fade(next.params.fading);
-        }
-        next.observe_while(x, y, observer)?;
-        let centred = next.end_task()?;
-        next.calibrate(x, y, &centred);
+        self.check(x, y)?;
+        let mut next = self.faded();
+        next.prepare(x, y)?;
+        next.add_while(x, y, &mut watched(observer, Some(x.len())))?;
+        let fresh = sample::places(x.len(), SCORED);
+        next.end_task(x.gather(&fresh).rows(), &y.gather(&fresh))?;
         *self = next;
-        observer.grown(&Step {
-            task: self.growth.len() - 1,
-            nodes: self.recruited.len(),
-            max_nodes: self.recruited.len(),
-            residual: None,
-        });
+        self.tell(observer);
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! The deployed model: recruited nodes and their readout alone, everything that predicting needs.
 
+use rayon::prelude::*;
+
 use crate::calibration::Calibration;
 use crate::classes::ClassList;
 use crate::error::Error;
@@ -11,8 +13,13 @@ use crate::readout::Readout;
 use crate::rows::{Labels, Rows, check_rows};
 use crate::threshold::argmax;
 
-/// Rows answered in one go; bounds the memory of a prediction.
-const CHUNK: usize = 2048;
+/// What computed the rows that a model takes, as whoever computes them describes it: a frozen backbone, say. It is kept
+/// with the model so that rows of another origin can be refused; the method itself does not look into it.
+pub type Origin = serde_json::Value;
+
+/// Rows that one thread answers in one go: enough for a product, few enough for their node outputs to stay in its
+/// cache.
+const CHUNK: usize = 512;
 
 /// Recruited nodes and their readout.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +32,8 @@ pub struct Deployed {
     pub calibration: Calibration,
     /// The classes, in the order of their arrival.
     pub classes: ClassList,
+    /// What computed the rows it was made from.
+    pub origin: Option<Origin>,
 }
 
 /// An answer that may be "unknown".
@@ -75,14 +84,25 @@ impl Deployed {
     /// Scores of every class, `(n_samples, n_classes)`.
     pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
         check_rows(x, self.pool.as_pool().n_inputs())?;
+        let chunks: Vec<Rows<'_>> = x.chunks(CHUNK).collect();
+        // A single chunk leaves the threads to its own products.
+        if let [rows] = chunks[..] {
+            return Ok(self.scores_of_chunk(rows));
+        }
+        let chunks: Vec<Matrix<f32>> = chunks
+            .par_iter()
+            .map(|&rows| self.scores_of_chunk(rows))
+            .collect();
         let mut scores = Matrix::zeros(x.len(), self.classes.len());
-        for (chunk, rows) in x.chunks(CHUNK).enumerate() {
-            let of_chunk = self.scores_of(self.pool.as_pool().outputs(rows, Precision::F32).rows());
-            for c in 0..scores.n_cols() {
-                scores.col_mut(c)[chunk * CHUNK..][..rows.len()].copy_from_slice(of_chunk.col(c));
-            }
+        for c in 0..scores.n_cols() {
+            let places = scores.col_mut(c).chunks_mut(CHUNK).zip(&chunks);
+            places.for_each(|(place, chunk)| place.copy_from_slice(chunk.col(c)));
         }
         Ok(scores)
+    }
+
+    fn scores_of_chunk(&self, rows: Rows<'_>) -> Matrix<f32> {
+        self.scores_of(self.pool.as_pool().outputs(rows, Precision::F32).rows())
     }
 
     /// Scores from node outputs.

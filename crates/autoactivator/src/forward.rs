@@ -4,12 +4,17 @@
 //! <e_c, h_j> = Q_jc - G_jS β_Sc and the remaining length of each node are at hand, and Eq. (xi_2) with l = 1 needs
 //! nothing else. This is forward orthogonal least squares under the supervisory mechanism.
 
+use rayon::prelude::*;
+
 use crate::linalg::Matrix;
 use crate::memory::Memory;
 use crate::supervisor::relaxed;
 
 /// A node must keep this part of its length after projection to count as a new direction.
 const NEW_DIRECTION: f64 = 1e-8;
+
+/// Nodes that one thread looks after.
+const STRIP: usize = 512;
 
 /// When to stop recruiting.
 #[derive(Clone, Copy, Debug)]
@@ -39,17 +44,42 @@ pub enum Ended {
 /// The pool as it stands after some nodes have joined.
 struct Standing<'a> {
     memory: &'a Memory,
-    /// Rows of the Cholesky factor: the pool's part along each chosen node.
-    chosen: Vec<Vec<f64>>,
+    /// The nodes, [`STRIP`] by [`STRIP`].
+    strips: Vec<Strip>,
+    /// <e_c, e_c>.
+    residual: Vec<f64>,
+    /// Σ h_j.
+    sums: Vec<f64>,
+    /// Directions taken so far.
+    n_chosen: usize,
+}
+
+/// Consecutive nodes of the pool.
+struct Strip {
+    /// The first one.
+    start: usize,
+    /// Rows of the Cholesky factor: the nodes' part along each chosen node, one after the other.
+    chosen: Vec<f64>,
     /// What is left of each node's squared length.
     lengths: Vec<f64>,
     first_lengths: Vec<f64>,
     /// <h_j, e_c>, `(n_nodes, n_classes)`.
     products: Matrix<f64>,
-    /// <e_c, e_c>.
-    residual: Vec<f64>,
     joined: Vec<bool>,
-    sums: Vec<f64>,
+    /// min_c of the part of class c's residual that each node would take away; none of it for nodes that cannot join.
+    lowest: Vec<f64>,
+    /// Σ_c of what each node would take away.
+    reduction: Vec<f64>,
+}
+
+/// A node that joins, and what all others lose to it.
+struct Direction {
+    /// Square root of the length it has left.
+    root: f64,
+    /// Its part along each node chosen before.
+    factors: Vec<f64>,
+    /// <h, e_c> / root.
+    coordinates: Vec<f64>,
 }
 
 /// Recruits from the memory's pool beside the nodes already `recruited`; returns all of them and why it ended.
@@ -95,112 +125,173 @@ impl<'a> Standing<'a> {
     /// Everything about its mean: the readout has a constant, so that is where the residual begins.
     fn new(memory: &'a Memory) -> Self {
         let (n, n_rows) = (memory.n_nodes(), memory.n_rows().max(f64::MIN_POSITIVE));
-        let sums: Vec<f64> = (0..n)
-            .map(|j| (0..memory.counts.len()).map(|c| memory.moments[(j, c)]).sum())
-            .collect();
-        let products = Matrix::from_fn(n, memory.counts.len(), |j, c| {
-            memory.moments[(j, c)] - sums[j] * memory.counts[c] / n_rows
-        });
-        let lengths: Vec<f64> = (0..n)
-            .map(|j| memory.gram[(j, j)] - sums[j] * sums[j] / n_rows)
-            .collect();
-        Self {
+        let sum = |j: usize| memory.moments.cols().map(|moment| moment[j]).sum();
+        let sums: Vec<f64> = (0..n).map(sum).collect();
+        let residual = |&count: &f64| count - count * count / n_rows;
+        let mut standing = Self {
+            strips: Vec::new(),
+            residual: memory.counts.iter().map(residual).collect(),
+            sums,
+            memory,
+            n_chosen: 0,
+        };
+        let strips = (0..n).step_by(STRIP).map(|start| standing.strip(start));
+        standing.strips = strips.collect();
+        standing
+    }
+
+    /// The strip that begins at node `start`, before any node has joined.
+    fn strip(&self, start: usize) -> Strip {
+        let (memory, sums) = (self.memory, &self.sums);
+        let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
+        let nodes = start..(start + STRIP).min(memory.n_nodes());
+        let length = |j: usize| memory.gram[(j, j)] - sums[j] * sums[j] / n_rows;
+        let lengths: Vec<f64> = nodes.map(length).collect();
+        let n = lengths.len();
+        let mut strip = Strip {
+            start,
             chosen: Vec::new(),
             first_lengths: lengths.clone(),
             lengths,
-            products,
-            residual: memory
-                .counts
-                .iter()
-                .map(|&count| count - count * count / n_rows)
-                .collect(),
+            products: Matrix::from_fn(n, memory.counts.len(), |j, c| {
+                memory.moments[(start + j, c)] - sums[start + j] * memory.counts[c] / n_rows
+            }),
             joined: vec![false; n],
-            sums,
-            memory,
-        }
+            lowest: vec![0.0; n],
+            reduction: vec![0.0; n],
+        };
+        strip.judge(&self.residual);
+        strip
     }
 
     /// The node with the largest Σ ξ_c among those that pass under r, relaxed until one does.
     fn best(&self, r: f64) -> Option<usize> {
-        let candidates: Vec<Candidate> = (0..self.lengths.len()).filter_map(|j| self.judge(j)).collect();
-        let level = self.chosen.len() as f64 + 1.0;
-        relaxed(r).find_map(|r| {
-            let asked = (1.0 - r) * level / (level + 1.0); // 1 - r - μ_L
-            let passed = candidates.iter().filter(|candidate| candidate.lowest > asked);
-            // Under one r, Σ ξ_c and Σ reductions differ by a constant.
-            passed
-                .max_by(|a, b| a.reduction.total_cmp(&b.reduction))
-                .map(|candidate| candidate.node)
-        })
-    }
-
-    fn judge(&self, node: usize) -> Option<Candidate> {
-        let length = self.lengths[node];
-        if self.joined[node] || length <= NEW_DIRECTION * self.first_lengths[node].max(f64::MIN_POSITIVE) {
-            return None;
-        }
-        let (mut lowest, mut reduction) = (f64::INFINITY, 0.0);
-        for (c, &residual) in self.residual.iter().enumerate() {
-            let gain = self.products[(node, c)].powi(2) / length;
-            reduction += gain;
-            if residual > 0.0 {
-                lowest = lowest.min(gain / residual);
-            }
-        }
-        Some(Candidate {
-            node,
-            lowest,
-            reduction,
-        })
+        let candidates = || {
+            self.strips.iter().flat_map(|strip| {
+                let judged = strip.lowest.iter().zip(&strip.reduction).enumerate();
+                judged.map(|(j, (&lowest, &reduction))| (strip.start + j, lowest, reduction))
+            })
+        };
+        let highest = candidates()
+            .map(|(_, lowest, _)| lowest)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let level = self.n_chosen as f64 + 1.0;
+        let asked = |r: f64| (1.0 - r) * level / (level + 1.0); // 1 - r - μ_L
+        let asked = relaxed(r).map(asked).find(|&asked| highest > asked)?;
+        // Under one r, Σ ξ_c and Σ reductions differ by a constant.
+        let passed = candidates().filter(|&(_, lowest, _)| lowest > asked);
+        passed.max_by(|a, b| a.2.total_cmp(&b.2)).map(|(node, ..)| node)
     }
 
     fn join(&mut self, node: usize) {
-        self.joined[node] = true;
-        let length = self.lengths[node];
-        if length <= NEW_DIRECTION * self.first_lengths[node].max(f64::MIN_POSITIVE) {
+        let (strip, place) = (&mut self.strips[node / STRIP], node % STRIP);
+        strip.joined[place] = true;
+        if strip.is_spent(place) {
+            strip.lowest[place] = f64::NEG_INFINITY;
             return;
         }
-        let root = length.sqrt();
-        let n_rows = self.memory.n_rows();
-        let gram = &self.memory.gram;
-        let entry = |j: usize| {
-            if j >= node {
-                gram[(j, node)]
-            } else {
-                gram[(node, j)]
-            }
-        };
-        let mut along: Vec<f64> = (0..self.lengths.len())
-            .map(|j| entry(j) - self.sums[j] * self.sums[node] / n_rows)
-            .collect();
-        for earlier in &self.chosen {
-            let factor = earlier[node];
-            along.iter_mut().zip(earlier).for_each(|(a, e)| *a -= factor * e);
+        let direction = strip.direction(place);
+        for (residual, coordinate) in self.residual.iter_mut().zip(&direction.coordinates) {
+            *residual = (*residual - coordinate * coordinate).max(0.0);
         }
-        along.iter_mut().for_each(|a| *a /= root);
-        let coordinates: Vec<f64> = (0..self.residual.len())
-            .map(|c| self.products[(node, c)] / root)
-            .collect();
-        for (c, &coordinate) in coordinates.iter().enumerate() {
-            self.residual[c] = (self.residual[c] - coordinate * coordinate).max(0.0);
-            self.products
-                .col_mut(c)
-                .iter_mut()
-                .zip(&along)
-                .for_each(|(p, a)| *p -= coordinate * a);
-        }
-        self.lengths
-            .iter_mut()
-            .zip(&along)
-            .for_each(|(length, a)| *length -= a * a);
-        self.chosen.push(along);
+        self.n_chosen += 1;
+        let (memory, sums, residual) = (self.memory, &self.sums, &self.residual);
+        self.strips.par_iter_mut().for_each(|strip| {
+            let along = strip.column(memory, sums, node);
+            pulp::Arch::new().dispatch(|| {
+                strip.project(along, &direction);
+                strip.judge(residual);
+            });
+        });
     }
 }
 
-struct Candidate {
-    node: usize,
-    /// min_c of the part of class c's residual that it would take away.
-    lowest: f64,
-    /// Σ_c of what it would take away.
-    reduction: f64,
+impl Strip {
+    /// Whether too little is left of a node to be a new direction.
+    fn is_spent(&self, place: usize) -> bool {
+        self.lengths[place] <= NEW_DIRECTION * self.first_lengths[place].max(f64::MIN_POSITIVE)
+    }
+
+    fn direction(&self, place: usize) -> Direction {
+        let root = self.lengths[place].sqrt();
+        Direction {
+            root,
+            factors: self
+                .chosen
+                .iter()
+                .skip(place)
+                .step_by(self.lengths.len())
+                .copied()
+                .collect(),
+            coordinates: self
+                .products
+                .cols()
+                .map(|product| product[place] / root)
+                .collect(),
+        }
+    }
+
+    /// <h_j, h_node> about the mean.
+    fn column(&self, memory: &Memory, sums: &[f64], node: usize) -> Vec<f64> {
+        let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
+        (self.start..self.start + self.lengths.len())
+            .map(|j| memory.gram[(j.max(node), j.min(node))] - sums[j] * sums[node] / n_rows)
+            .collect()
+    }
+
+    /// Takes away what lies along the node that joins.
+    #[inline(always)]
+    fn project(&mut self, mut along: Vec<f64>, direction: &Direction) {
+        let n = along.len();
+        let mut earlier = self.chosen.chunks_exact(4 * n);
+        let mut factors = direction.factors.chunks_exact(4);
+        for (rows, f) in earlier.by_ref().zip(factors.by_ref()) {
+            // Four at a time: the sums are read and written a quarter as often.
+            let (ab, cd) = rows.split_at(2 * n);
+            let ((a, b), (c, d)) = (ab.split_at(n), cd.split_at(n));
+            let rows = a.iter().zip(b).zip(c.iter().zip(d));
+            for (v, ((a, b), (c, d))) in along.iter_mut().zip(rows) {
+                *v = *v - f[0] * a - f[1] * b - f[2] * c - f[3] * d;
+            }
+        }
+        let rest = earlier.remainder().chunks_exact(n).zip(factors.remainder());
+        for (row, factor) in rest {
+            along.iter_mut().zip(row).for_each(|(v, e)| *v -= factor * e);
+        }
+        along.iter_mut().for_each(|v| *v /= direction.root);
+        for (c, &coordinate) in direction.coordinates.iter().enumerate() {
+            let products = self.products.col_mut(c).iter_mut().zip(&along);
+            products.for_each(|(product, a)| *product -= coordinate * a);
+        }
+        let lengths = self.lengths.iter_mut().zip(&along);
+        lengths.for_each(|(length, a)| *length -= a * a);
+        self.chosen.extend_from_slice(&along);
+    }
+
+    /// What each node would take away, as Eq. (xi_2) asks.
+    #[inline(always)]
+    fn judge(&mut self, residual: &[f64]) {
+        self.lowest.fill(f64::INFINITY);
+        self.reduction.fill(0.0);
+        for (products, &residual) in self.products.cols().zip(residual) {
+            // A class without residual has nothing left to be taken away.
+            let share = if residual > 0.0 {
+                1.0 / residual
+            } else {
+                f64::INFINITY
+            };
+            let judged = self.lowest.iter_mut().zip(&mut self.reduction);
+            for ((product, length), (lowest, reduction)) in products.iter().zip(&self.lengths).zip(judged) {
+                let gain = product * product / length;
+                *reduction += gain;
+                let part = gain * share;
+                *lowest = if part < *lowest { part } else { *lowest };
+            }
+        }
+        for place in 0..self.lengths.len() {
+            if self.joined[place] || self.is_spent(place) {
+                self.lowest[place] = f64::NEG_INFINITY;
+            }
+        }
+    }
 }

@@ -72,8 +72,8 @@ pub trait Observer {
     /// Called after every step of growth.
     fn grown(&mut self, _step: &Step) {}
 
-    /// Called while rows are taken in: so many of so many.
-    fn observed(&mut self, _rows: usize, _of: usize) {}
+    /// Called while rows are taken in: so many, of so many where that is known.
+    fn observed(&mut self, _rows: usize, _of: Option<usize>) {}
 
     /// When true, learning ends with [`Error::Interrupted`] and the learner stays as it was.
     fn interrupted(&self) -> bool {

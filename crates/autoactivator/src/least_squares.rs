@@ -6,11 +6,21 @@
 //! paper's second branch, duplicates, zeros - simply add no basis vector. The residual can therefore never grow,
 //! and both branches are one. The paper's own formula stands in the tests, beside a solve from scratch.
 
-use crate::linalg::{Matrix, add_product, product, solve_positive_definite};
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::linalg::{Matrix, add_product, gram, product, solve_positive_definite};
 
 /// A new column must keep this much of its length after projection to count as a new direction. Node outputs
 /// carry the rounding of single precision, so anything below it is noise.
 const NEW_DIRECTION: f64 = 1e-7;
+
+/// Rows of a tile.
+const TILE_ROWS: usize = 480;
+
+/// Partial sums of a dot product: enough for the widest instruction set, and the same on every machine.
+const LANES: usize = 16;
 
 /// A least-squares fit of targets Y by a growing set of columns A.
 #[derive(Clone, Debug)]
@@ -51,30 +61,66 @@ impl StepwiseFit {
 
     /// Lets the columns of `g` join.
     pub fn append(&mut self, g: &Matrix<f64>) {
-        let (mut z, mut d) = (g.clone(), Matrix::zeros(self.q.n_cols(), g.n_cols()));
-        for _ in 0..2 {
-            let correction = product(self.q.t(), z.view());
-            add_product(&mut z, -1.0, self.q.view(), correction.view());
-            add(d.values_mut(), correction.values());
-        }
+        let (z, d) = self.outside(g);
         for j in 0..g.n_cols() {
-            self.append_one(z.col(j), d.col(j), norm(g.col(j)));
+            let coordinates = d.cols().map(|along| along[j]).collect();
+            self.append_one(z.col(j).to_vec(), coordinates, dot(g.col(j), g.col(j)).sqrt());
         }
     }
 
-    /// Adds one column, given its part `z` outside the basis as it was before the batch and its coordinates `d`.
-    fn append_one(&mut self, z: &[f64], d: &[f64], length: f64) {
-        let (mut z, mut coordinates) = (z.to_vec(), d.to_vec());
+    /// The part of `g` outside the basis, `(n_samples, l)`, and its coordinates inside, `(l, rank)`.
+    ///
+    /// Done tile by tile of rows: the second projection finds in the cache what the first correction has just left.
+    fn outside(&self, g: &Matrix<f64>) -> (Matrix<f64>, Matrix<f64>) {
+        let n = g.n_rows();
+        let tiles = (0..n)
+            .step_by(TILE_ROWS)
+            .map(|start| start..n.min(start + TILE_ROWS));
+        let mut z: Vec<(Range<usize>, Matrix<f64>)> = tiles
+            .map(|rows| (rows.clone(), g.view().rows(rows).to_matrix()))
+            .collect();
+        let q = |rows: &Range<usize>| self.q.view().rows(rows.clone());
+        // zᵀQ is a product that needs no transposed copy of Q.
+        let projected = |(rows, z): &(Range<usize>, Matrix<f64>)| product(z.t(), q(rows));
+        let correct = |(rows, z): &mut (Range<usize>, Matrix<f64>), d: &Matrix<f64>| {
+            add_product(z, -1.0, q(rows), d.t());
+        };
+        let projections: Vec<Matrix<f64>> = z.par_iter().map(projected).collect();
+        let mut d = self.sum(&projections, g.n_cols());
+        let correct_and_project = |tile: &mut (Range<usize>, Matrix<f64>)| {
+            correct(tile, &d);
+            projected(tile)
+        };
+        let corrections: Vec<Matrix<f64>> = z.par_iter_mut().map(correct_and_project).collect();
+        let correction = self.sum(&corrections, g.n_cols());
+        z.par_iter_mut().for_each(|tile| correct(tile, &correction));
+        add(d.values_mut(), correction.values());
+        (stacked(&z, n, g.n_cols()), d)
+    }
+
+    /// The sum over tiles of coordinates in the basis, in the order of the tiles.
+    fn sum(&self, coordinates: &[Matrix<f64>], l: usize) -> Matrix<f64> {
+        let mut sum = Matrix::zeros(l, self.q.n_cols());
+        for of_tile in coordinates {
+            add(sum.values_mut(), of_tile.values());
+        }
+        sum
+    }
+
+    /// Adds one column, given its part `z` outside the basis as it was before the batch and its coordinates
+    /// inside.
+    fn append_one(&mut self, mut z: Vec<f64>, mut coordinates: Vec<f64>, length: f64) {
+        let known = coordinates.len();
         coordinates.resize(self.q.n_cols(), 0.0);
         // The batch's own earlier columns have extended the basis meanwhile.
         for _ in 0..2 {
-            for (k, coordinate) in coordinates.iter_mut().enumerate().skip(d.len()) {
+            for (k, coordinate) in coordinates.iter_mut().enumerate().skip(known) {
                 let along = dot(self.q.col(k), &z);
                 subtract(&mut z, along, self.q.col(k));
                 *coordinate += along;
             }
         }
-        let rest = norm(&z);
+        let rest = dot(&z, &z).sqrt();
         if rest > NEW_DIRECTION * length {
             z.iter_mut().for_each(|v| *v /= rest);
             coordinates.push(rest);
@@ -118,7 +164,7 @@ impl StepwiseFit {
         let r = Matrix::from_fn(self.q.n_cols(), n, |k, j| {
             self.r[j].get(k).copied().unwrap_or(0.0)
         });
-        let mut gram = product(r.t(), r.view());
+        let mut gram = gram(r.view());
         let mean_diagonal = (0..n).map(|j| gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
         // Columns of zeros alone leave nothing to scale by; any constant then gives the zero weights.
         let rho = ridge * if mean_diagonal > 0.0 { mean_diagonal } else { 1.0 };
@@ -133,12 +179,29 @@ impl StepwiseFit {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+/// Tiles of rows one below the other.
+fn stacked(tiles: &[(Range<usize>, Matrix<f64>)], n_rows: usize, n_cols: usize) -> Matrix<f64> {
+    let mut stacked = Matrix::zeros(n_rows, n_cols);
+    for j in 0..n_cols {
+        for (rows, tile) in tiles {
+            stacked.col_mut(j)[rows.clone()].copy_from_slice(tile.col(j));
+        }
+    }
+    stacked
 }
 
-fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    pulp::Arch::new().dispatch(|| {
+        let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+        let tail = a.remainder().iter().zip(b.remainder());
+        let mut sums = [0.0; LANES];
+        for (a, b) in a.clone().zip(b.clone()) {
+            for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+                *sum += a * b;
+            }
+        }
+        sums.iter().sum::<f64>() + tail.map(|(a, b)| a * b).sum::<f64>()
+    })
 }
 
 fn add(a: &mut [f64], b: &[f64]) {
@@ -146,5 +209,5 @@ fn add(a: &mut [f64], b: &[f64]) {
 }
 
 fn subtract(a: &mut [f64], factor: f64, b: &[f64]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a -= factor * b);
+    pulp::Arch::new().dispatch(|| a.iter_mut().zip(b).for_each(|(a, b)| *a -= factor * b));
 }

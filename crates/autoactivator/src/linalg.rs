@@ -3,20 +3,42 @@
 //! [`Matrix`] is dense and column-major, so that nodes append as columns; [`View`] borrows one, a transpose of
 //! one or a caller's row-major [`Rows`]. Everything above speaks of products, Gram blocks and solves only.
 
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::matmul::{self};
-use faer::prelude::{Solve, SolveLstsq};
-use faer::{Accum, MatMut, MatRef, Par, Side};
+use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::prelude::SolveLstsq;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
 
 use crate::rows::Rows;
 
+/// Columns of a Gram matrix that are multiplied at a time: bounds what a product needs beside the sum. All columns of
+/// most pools: a product of a part of them is slower.
+const PANEL: usize = 8192;
+
 /// Products below this many multiply-adds are not worth a second thread.
-const PARALLEL_WORK: usize = 1 << 18;
+const PARALLEL_WORK: usize = 1 << 20;
 
 /// A real number the products are made for.
-pub trait Real: faer::traits::RealField + Copy + Default + Send + Sync {}
-impl Real for f32 {}
-impl Real for f64 {}
+pub trait Real: faer::traits::RealField + Copy + Default + Send + Sync + Into<f64> {
+    /// The nearest number of this precision.
+    fn nearest(value: f64) -> Self;
+}
+
+impl Real for f32 {
+    fn nearest(value: f64) -> Self {
+        value as f32
+    }
+}
+
+impl Real for f64 {
+    fn nearest(value: f64) -> Self {
+        value
+    }
+}
 
 /// A dense, column-major matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -203,6 +225,16 @@ impl<T: Real> View<'_, T> {
         Self(self.0.subcols(start, end - start))
     }
 
+    /// The rows in `range`.
+    pub fn rows(self, range: std::ops::Range<usize>) -> Self {
+        Self(self.0.subrows(range.start, range.len()))
+    }
+
+    /// A copy of its own.
+    pub fn to_matrix(self) -> Matrix<T> {
+        Matrix::from_fn(self.n_rows(), self.n_cols(), |i, j| self.0[(i, j)])
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.0.nrows()
@@ -223,15 +255,70 @@ impl<'a> From<Rows<'a>> for View<'a, f32> {
 /// `a b`.
 pub fn product<T: Real>(a: View<'_, T>, b: View<'_, T>) -> Matrix<T> {
     let mut out = Matrix::zeros(a.n_rows(), b.n_cols());
+    product_into(&mut out, a, b);
+    out
+}
+
+/// `out = a b`, where `out` has the shape of the product.
+pub fn product_into<T: Real>(out: &mut Matrix<T>, a: View<'_, T>, b: View<'_, T>) {
     let par = parallelism(a.n_rows() * a.n_cols() * b.n_cols());
     matmul::matmul(out.faer_mut(), Accum::Replace, a.0, b.0, T::one_impl(), par);
-    out
 }
 
 /// `out += alpha a b`.
 pub fn add_product<T: Real>(out: &mut Matrix<T>, alpha: T, a: View<'_, T>, b: View<'_, T>) {
     let par = parallelism(a.n_rows() * a.n_cols() * b.n_cols());
     matmul::matmul(out.faer_mut(), Accum::Add, a.0, b.0, alpha, par);
+}
+
+/// Adds `sign · aᵀ a` to the lower triangle of `out`: products in single precision, sums in double.
+pub fn add_gram_in_double(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64) {
+    add_gram_by_panels(out, a, sign, PANEL);
+}
+
+fn add_gram_by_panels(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64, panel: usize) {
+    let n = a.n_cols();
+    let mut products = vec![0f32; n * panel.min(n)];
+    for (k, columns) in out.values.chunks_mut((n * panel).max(1)).enumerate() {
+        let (start, width) = (k * panel, columns.len() / n);
+        let rows = n - start;
+        let products = &mut products[..rows * width];
+        lower_panel(
+            a,
+            start,
+            MatMut::from_column_major_slice_mut(products, rows, width),
+        );
+        columns
+            .par_chunks_mut(n)
+            .zip(products.par_chunks(rows))
+            .enumerate()
+            .for_each(|(j, (sums, products))| {
+                let pairs = sums[start + j..].iter_mut().zip(&products[j..]);
+                pulp::Arch::new().dispatch(|| pairs.for_each(|(sum, &p)| *sum += sign * f64::from(p)));
+            });
+    }
+}
+
+/// Columns of the lower triangle of `aᵀ a` from `start` on, rows from `start` on: the square on the diagonal, of which
+/// half is enough, and the rectangle below it.
+fn lower_panel(a: View<'_, f32>, start: usize, out: MatMut<'_, f32>) {
+    let (rows, width) = (out.nrows(), out.ncols());
+    let par = parallelism(a.n_rows() * rows * width);
+    let of_panel = a.0.subcols(start, width);
+    let below_panel = a.0.subcols(start + width, rows - width);
+    let (square, below) = out.split_at_row_mut(width);
+    triangular::matmul(
+        square,
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        of_panel.transpose(),
+        BlockStructure::Rectangular,
+        of_panel,
+        BlockStructure::Rectangular,
+        1.0,
+        par,
+    );
+    matmul::matmul(below, Accum::Replace, below_panel.transpose(), of_panel, 1.0, par);
 }
 
 /// `aᵀ a`, symmetric.
@@ -268,53 +355,66 @@ pub fn mirror_lower<T: Real>(a: &mut Matrix<T>) {
     }
 }
 
-/// A symmetric positive definite matrix, factored.
-pub struct Cholesky(faer::linalg::solvers::Llt<f64>);
+/// A symmetric positive definite matrix A = L Lᵀ, factored.
+pub struct Cholesky<T> {
+    /// L, lower triangle.
+    factor: Matrix<T>,
+}
 
-impl Cholesky {
+impl<T: Real> Cholesky<T> {
     /// Factors `a`, of which the lower triangle is read; `None` when it is not positive definite to working precision.
-    pub fn new(a: &Matrix<f64>) -> Option<Self> {
-        a.view().0.llt(Side::Lower).ok().map(Self)
+    pub fn new(mut a: Matrix<T>) -> Option<Self> {
+        let n = a.n_cols;
+        let par = parallelism(n * n * n / 3);
+        let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<T>(n, par, Default::default()));
+        let stack = MemStack::new(&mut scratch);
+        cholesky_in_place(a.faer_mut(), Default::default(), par, stack, Default::default()).ok()?;
+        Some(Self { factor: a })
     }
 
-    /// The solution of `a x = b`.
-    pub fn solve(&self, b: &Matrix<f64>) -> Matrix<f64> {
+    /// The solution of A x = b.
+    pub fn solve(&self, b: &Matrix<T>) -> Matrix<T> {
         let mut x = b.clone();
-        self.0.solve_in_place(x.faer_mut());
+        let par = self.parallelism(b.n_cols);
+        let factor = self.factor.view().0;
+        solve_lower_triangular_in_place(factor, x.faer_mut(), par);
+        solve_upper_triangular_in_place(factor.transpose(), x.faer_mut(), par);
         x
     }
+
+    /// bᵀ A⁻¹ b for every column b.
+    pub fn lengths(&self, mut b: Matrix<T>) -> Vec<f64> {
+        let par = self.parallelism(b.n_cols);
+        solve_lower_triangular_in_place(self.factor.view().0, b.faer_mut(), par);
+        b.cols().map(square_length).collect()
+    }
+
+    /// The trace of A⁻¹: the squared length of all of L⁻¹.
+    pub fn trace_of_inverse(&self) -> f64 {
+        let n = self.factor.n_cols;
+        let mut inverse = Matrix::zeros(n, n);
+        let par = parallelism(n * n * n / 3);
+        invert_lower_triangular(inverse.faer_mut(), self.factor.view().0, par);
+        // Summed in order, so that the number of threads does not show.
+        let columns = inverse.values.par_chunks(n.max(1)).enumerate();
+        let lengths: Vec<f64> = columns.map(|(j, column)| square_length(&column[j..])).collect();
+        lengths.iter().sum()
+    }
+
+    fn parallelism(&self, n_rhs: usize) -> Par {
+        parallelism(self.factor.n_cols * self.factor.n_cols * n_rhs)
+    }
+}
+
+fn square_length<T: Real>(values: &[T]) -> f64 {
+    values.iter().map(|&v| v.into() * v.into()).sum()
 }
 
 /// Solves `a x = b` for a symmetric positive definite `a` (its lower triangle is read).
 ///
 /// `None` when `a` is not positive definite to working precision.
 pub fn solve_positive_definite(a: &Matrix<f64>, b: &Matrix<f64>) -> Option<Matrix<f64>> {
-    Some(Cholesky::new(a)?.solve(b))
-}
-
-/// The eigenvalues of a symmetric matrix (its lower triangle is read) and its eigenvectors as columns.
-pub struct Eigen {
-    /// In ascending order.
-    pub values: Vec<f64>,
-    /// `(n, n)`.
-    pub vectors: Matrix<f64>,
-}
-
-/// Decomposes a symmetric matrix; `None` when that does not converge.
-pub fn eigen(a: &Matrix<f64>) -> Option<Eigen> {
-    let n = a.n_cols;
-    if n == 0 {
-        return Some(Eigen {
-            values: Vec::new(),
-            vectors: Matrix::zeros(0, 0),
-        });
-    }
-    let evd = a.view().0.self_adjoint_eigen(Side::Lower).ok()?;
-    let (values, vectors) = (evd.S().column_vector(), evd.U());
-    Some(Eigen {
-        values: (0..n).map(|i| values[i]).collect(),
-        vectors: Matrix::from_fn(n, n, |i, j| vectors[(i, j)]),
-    })
+    Some(Cholesky::new(a.clone())?.solve(b))
 }
 
 /// The least-squares solution of `a x = b` for a tall `a` of full column rank, by a QR decomposition.
@@ -328,5 +428,61 @@ fn parallelism(multiply_adds: usize) -> Par {
         Par::Seq
     } else {
         Par::rayon(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reproducible numbers in [-1, 1).
+    fn random(n_rows: usize, n_cols: usize) -> Matrix<f64> {
+        let mut state = 1u64;
+        Matrix::from_fn(n_rows, n_cols, |_, _| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f64 / f64::from(1 << 23) - 1.0
+        })
+    }
+
+    #[test]
+    fn a_gram_matrix_by_panels_is_the_one_by_its_definition() {
+        for (n_rows, n_cols) in [(1, 1), (5, 3), (3, 64), (40, 135)] {
+            let a = random(n_rows, n_cols).to_f32();
+            for sign in [1.0, -1.0] {
+                let mut out = Matrix::from_fn(n_cols, n_cols, |i, j| (i + 2 * j) as f64);
+                add_gram_by_panels(&mut out, a.view(), sign, 64);
+                for j in 0..n_cols {
+                    for i in 0..n_cols {
+                        let inner: f64 = (a.col(i).iter().zip(a.col(j)))
+                            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                            .sum();
+                        let added = if i >= j { sign * inner } else { 0.0 };
+                        let expected = (i + 2 * j) as f64 + added;
+                        assert!((out[(i, j)] - expected).abs() < 1e-5, "({i}, {j}) of {n_cols}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_factor_knows_its_inverse() {
+        for n in [1, 2, 7, 65] {
+            let mut a = gram(random(2 * n, n).view());
+            (0..n).for_each(|j| a[(j, j)] += 0.1);
+            let identity = Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 });
+            let factor = Cholesky::new(a.clone()).unwrap();
+            let inverse = factor.solve(&identity);
+            let back = product(a.view(), inverse.view());
+            let wrong = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-9;
+            assert!(!back.values().iter().zip(identity.values()).any(wrong));
+            let trace: f64 = (0..n).map(|j| inverse[(j, j)]).sum();
+            assert!((factor.trace_of_inverse() - trace).abs() < 1e-9 * trace);
+            let lengths = factor.lengths(identity);
+            assert!((0..n).all(|j| (lengths[j] - inverse[(j, j)]).abs() < 1e-9 * trace));
+        }
+        assert!(Cholesky::new(Matrix::from_fn(2, 2, |_, _| 1.0 - 2.0)).is_none());
     }
 }

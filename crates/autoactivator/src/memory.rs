@@ -3,15 +3,14 @@
 //! H = g(XW + b) of the pool gives G += HᵀH, Q[:, c] += Σ h and n_c += count. A sum does not care for the order of
 //! tasks, batches or rows; two of them merge by addition, and rows leave by subtraction.
 
+use rayon::prelude::*;
+
 use crate::classes::ClassList;
 use crate::error::Error;
-use crate::linalg::{Matrix, View, add_gram_lower, product};
+use crate::linalg::{Matrix, add_gram_in_double, add_gram_lower};
 use crate::params::Precision;
 use crate::pool::Standard;
 use crate::rows::Rows;
-
-/// Nodes of the Gram matrix that are multiplied at a time: bounds what a product needs beside the sum.
-const BLOCK: usize = 1024;
 
 /// How far below zero rounding may bring what must not be negative, relative to what it was.
 const SLACK: f64 = 1e-4;
@@ -99,25 +98,39 @@ impl Memory {
 
     /// Adds what rows show (`sign` 1) or takes it away (`sign` -1).
     pub(crate) fn add(&mut self, evidence: &Evidence<'_>, sign: f64, precision: Precision) {
-        let weight = |place: u32| evidence.weights.map_or(1.0, |w| w[place as usize]);
-        for (h, &place) in evidence.h.iter().zip(evidence.places) {
-            let factor = sign * weight(place);
-            let moment = self.moments.col_mut(place as usize);
-            moment
-                .iter_mut()
-                .zip(h)
-                .for_each(|(m, &v)| *m += factor * f64::from(v));
-            self.counts[place as usize] += factor;
-        }
+        self.add_moments(evidence, sign);
         let scaled = evidence.weights.map(|_| scaled_rows(evidence));
         let h = scaled.as_deref().unwrap_or(evidence.h.values());
         let Ok(h) = Rows::new(h, self.n_nodes()) else {
             return;
         };
         match precision {
-            Precision::F32 => add_gram_f32(&mut self.gram, h, sign),
+            Precision::F32 => add_gram_in_double(&mut self.gram, h.into(), sign),
             Precision::F64 => add_gram_f64(&mut self.gram, h, sign),
         }
+    }
+
+    /// Q and n, class by class: the rows of a class are summed in their order, however many threads there are.
+    fn add_moments(&mut self, evidence: &Evidence<'_>, sign: f64) {
+        let mut rows_of = vec![Vec::new(); self.counts.len()];
+        for (h, &place) in evidence.h.iter().zip(evidence.places) {
+            rows_of[place as usize].push(h);
+        }
+        let n_nodes = self.n_nodes().max(1);
+        let factor = |class: usize| sign * evidence.weights.map_or(1.0, |weights| weights[class]);
+        for (class, (count, rows)) in self.counts.iter_mut().zip(&rows_of).enumerate() {
+            *count += factor(class) * rows.len() as f64;
+        }
+        let moments = self.moments.values_mut().par_chunks_mut(n_nodes).enumerate();
+        moments.zip(rows_of).for_each(|((class, moment), rows)| {
+            let factor = factor(class);
+            pulp::Arch::new().dispatch(|| {
+                for h in rows {
+                    let sums = moment.iter_mut().zip(h);
+                    sums.for_each(|(sum, &v)| *sum += factor * f64::from(v));
+                }
+            });
+        });
     }
 
     /// Lets old evidence fade: everything counts for `factor` of what it did.
@@ -225,23 +238,6 @@ fn scaled_rows(evidence: &Evidence<'_>) -> Vec<f32> {
         h.iter().map(move |v| v * root)
     })
     .collect()
-}
-
-/// Products in single precision, block by block, summed in double precision.
-fn add_gram_f32(gram: &mut Matrix<f64>, h: Rows<'_>, sign: f64) {
-    let h: View<'_, f32> = h.into();
-    let n = gram.n_cols();
-    for start in (0..n).step_by(BLOCK) {
-        let end = (start + BLOCK).min(n);
-        // Columns `start..end` of the lower triangle: rows from `start` on.
-        let block = product(h.columns(start, n).t(), h.columns(start, end));
-        for j in start..end {
-            let (sums, products) = (&mut gram.col_mut(j)[j..], &block.col(j - start)[j - start..]);
-            sums.iter_mut()
-                .zip(products)
-                .for_each(|(s, &p)| *s += sign * f64::from(p));
-        }
-    }
 }
 
 fn add_gram_f64(gram: &mut Matrix<f64>, h: Rows<'_>, sign: f64) {

@@ -1,6 +1,9 @@
 //! Reactivation, the paper's learner: one neural unit per task, and the unit that fits a group of rows wakes up.
 
+use rayon::prelude::*;
+
 use crate::classes::ClassList;
+use crate::deployed::Origin;
 use crate::error::Error;
 use crate::learner::{Learner, Observer, Size};
 use crate::linalg::Matrix;
@@ -10,8 +13,8 @@ use crate::rows::{Labels, Rows, Table, check_rows, check_task};
 use crate::threshold::{argmax, confidence, threshold};
 use crate::unit::{Lesson, NeuralUnit};
 
-/// Rows judged in one product; bounds the memory of a prediction.
-const CHUNK: usize = 4096;
+/// Rows that one thread predicts at a time.
+const CHUNK: usize = 256;
 
 /// Gigabytes that the outputs of all candidates of a step may take.
 const CANDIDATES_GB: usize = 8;
@@ -23,6 +26,7 @@ pub struct Reactivation {
     pub(crate) n_features: Option<usize>,
     pub(crate) classes: ClassList,
     pub(crate) units: Vec<NeuralUnit>,
+    pub(crate) origin: Option<Origin>,
 }
 
 /// What a group of rows woke.
@@ -44,6 +48,7 @@ impl Reactivation {
             n_features: None,
             classes: ClassList::default(),
             units: Vec::new(),
+            origin: None,
         }
     }
 
@@ -67,7 +72,7 @@ impl Reactivation {
             .zip(&outputs)
             .map(|(unit, outputs)| (unit.threshold - threshold(outputs)).abs())
             .collect();
-        let unit = nearest(&distances);
+        let unit = nearest(distances.iter().copied());
         let classes = (0..group.len())
             .map(|i| self.units[unit].classes[argmax(&outputs[unit], i)])
             .collect();
@@ -76,6 +81,18 @@ impl Reactivation {
             distances,
             classes,
         })
+    }
+
+    /// The class of each row, a group of its own.
+    fn each_alone(&self, x: Rows<'_>) -> Vec<u32> {
+        let outputs = self.outputs(x);
+        let class = |i| {
+            let given = self.units.iter().zip(&outputs);
+            let distances = given.map(|(unit, outputs)| (unit.threshold - confidence(outputs, i)).abs());
+            let unit = nearest(distances);
+            self.units[unit].classes[argmax(&outputs[unit], i)]
+        };
+        (0..x.len()).map(class).collect()
     }
 
     fn outputs(&self, x: Rows<'_>) -> Vec<Matrix<f32>> {
@@ -189,21 +206,13 @@ impl Learner for Reactivation {
     /// Each row is a group of one.
     fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
         self.check_predictable(x)?;
-        let mut predicted = Vec::with_capacity(x.len());
-        for rows in x.chunks(CHUNK) {
-            let outputs = self.outputs(rows);
-            predicted.extend((0..rows.len()).map(|i| {
-                let distances: Vec<f64> = self
-                    .units
-                    .iter()
-                    .zip(&outputs)
-                    .map(|(unit, outputs)| (unit.threshold - confidence(outputs, i)).abs())
-                    .collect();
-                let unit = nearest(&distances);
-                self.units[unit].classes[argmax(&outputs[unit], i)]
-            }));
+        if x.len() <= CHUNK {
+            // Waking another thread would take longer than a few rows do.
+            return Ok(self.each_alone(x));
         }
-        Ok(predicted)
+        let chunks: Vec<Rows<'_>> = x.chunks(CHUNK).collect();
+        let predicted: Vec<Vec<u32>> = chunks.into_par_iter().map(|rows| self.each_alone(rows)).collect();
+        Ok(predicted.concat())
     }
 
     fn predict_group(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
@@ -239,8 +248,8 @@ impl Reactivation {
     }
 }
 
-fn nearest(distances: &[f64]) -> usize {
-    let closest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+fn nearest(distances: impl Iterator<Item = f64>) -> usize {
+    let closest = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
     closest.map_or(0, |(unit, _)| unit)
 }
 
@@ -260,7 +269,8 @@ fn one_hot(codes: &[usize], n_classes: usize) -> Matrix<f64> {
     )
 }
 
-/// A task's rows, some of each class kept to watch.
+/// A task's rows, some of each class kept to watch. Of the others every first part is a stratified sample, as
+/// screening wants it.
 struct Split {
     train: Table,
     train_codes: Vec<usize>,
@@ -281,9 +291,15 @@ impl Split {
             // At least one row of every class is trained on.
             let kept = ((rows.len() as f64 * fraction).round() as usize).min(rows.len() - 1);
             validation.extend(rows.drain(..kept));
-            train.extend(rows);
+            let n = rows.len() as f64;
+            train.extend(
+                rows.into_iter()
+                    .enumerate()
+                    .map(|(k, row)| ((k as f64 + 0.5) / n, row)),
+            );
         }
-        train.sort_unstable();
+        train.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let train: Vec<usize> = train.into_iter().map(|(_, row)| row).collect();
         validation.sort_unstable();
         let codes_of = |rows: &[usize]| rows.iter().map(|&row| codes[row]).collect();
         Self {

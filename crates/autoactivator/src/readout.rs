@@ -1,16 +1,33 @@
 //! Readouts: linear scores for all classes known so far, from the memory alone.
 //!
-//! Ridge is the paper's least squares with its constant by generalised cross-validation, which needs eigenvalues of
-//! G, Q and n but no rows; linear discriminant analysis and nearest mean come from the same sums.
+//! Ridge is the paper's least squares with its constant by generalised cross-validation, which needs G, Q and n but no
+//! rows; linear discriminant analysis and nearest mean come from the same sums.
 
-use crate::linalg::{Cholesky, Eigen, Matrix, eigen, product, solve_positive_definite};
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::linalg::{Cholesky, Matrix, Real, product};
 use crate::memory::Memory;
 use crate::params::ReadoutKind;
 use crate::pool::Standard;
+use crate::rng::{Random, Stream};
 use crate::rows::Table;
 
 /// Ridge constants tried by cross-validation, relative to the mean eigenvalue: two per decade.
 const RIDGE_GRID: std::ops::RangeInclusive<i32> = -16..=2;
+
+/// Where cross-validation begins, and by how many half-decades it moves at first, when nothing is known yet.
+const FIRST_GUESS: (i32, i32) = (-2, 4);
+
+/// From this half-decade on single precision tells ridge constants apart: what rounding does to G is far below them.
+const SINGLE_PRECISION: i32 = -6;
+
+/// Less than this part of the targets' variance drowns in the rounding of single precision.
+const SINGLE_RESIDUAL: f64 = 1e-3;
+
+/// Random directions that show on which side of a ridge constant cross-validation is lower.
+const PROBES: usize = 32;
 
 /// What a degree of freedom counts for in cross-validation: a little more than one keeps it from choosing next to no
 /// ridge where there are hardly more rows than nodes.
@@ -32,7 +49,7 @@ pub struct Readout {
 
 /// Sums of the recruited nodes about their mean.
 pub struct Centred {
-    /// Σ (h - h̄)(h - h̄)ᵀ, `(n, n)`.
+    /// Σ (h - h̄)(h - h̄)ᵀ, `(n, n)`, lower triangle.
     gram: Matrix<f64>,
     /// Σ (h - h̄)(y - ȳ)ᵀ, `(n, n_classes)`.
     moments: Matrix<f64>,
@@ -42,71 +59,41 @@ pub struct Centred {
     counts: Vec<f64>,
     /// What made the nodes comparable.
     standard: Standard,
-    /// G + ρ, factored, once a ridge readout with a given constant has been solved.
-    factor: Option<Cholesky>,
+    /// G + ρ, factored, once a ridge readout has been solved.
+    factor: Option<Cholesky<f64>>,
 }
 
 impl Centred {
-    /// Of the nodes at `nodes`.
+    /// Of the nodes at `nodes`, every one scaled to deviation 1 over all rows learned, so that one ridge constant suits
+    /// all nodes whatever the first task looked like.
     pub fn new(memory: &Memory, nodes: &[usize]) -> Self {
         let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
-        let sum = |j: usize| {
-            (0..memory.counts.len())
-                .map(|c| memory.moments[(j, c)])
-                .sum::<f64>()
+        let sum = |&j: &usize| -> f64 { memory.moments.cols().map(|moment| moment[j]).sum() };
+        let sums: Vec<f64> = nodes.iter().map(sum).collect();
+        let entry = |i: usize, j: usize| {
+            let (a, b) = (nodes[i], nodes[j]);
+            memory.gram[(a.max(b), a.min(b))] - sums[i] * sums[j] / n_rows
         };
-        let sums: Vec<f64> = nodes.iter().map(|&j| sum(j)).collect();
-        let entry = |i: usize, j: usize| memory.gram[(i.max(j), i.min(j))];
         let n = nodes.len();
-        let gram = Matrix::from_fn(n, n, |i, j| {
-            entry(nodes[i], nodes[j]) - sums[i] * sums[j] / n_rows
+        let factors = to_equal_deviation((0..n).map(|j| (entry(j, j) / n_rows).max(0.0)).collect());
+        let mut gram = Matrix::zeros(n, n);
+        let columns = gram.values_mut().par_chunks_mut(n.max(1)).enumerate();
+        columns.for_each(|(j, column)| {
+            (j..n).for_each(|i| column[i] = entry(i, j) * (factors[i] * factors[j]));
         });
-        let moments = Matrix::from_fn(n, memory.counts.len(), |i, c| {
-            memory.moments[(nodes[i], c)] - sums[i] * memory.counts[c] / n_rows
-        });
-        let centred = Self {
+        let mut standard = memory.standard.select(nodes);
+        let scales = standard.scale.iter_mut().zip(&factors);
+        scales.for_each(|(scale, &factor)| *scale *= factor as f32);
+        Self {
             gram,
-            moments,
-            means: sums.iter().map(|s| s / n_rows).collect(),
+            moments: Matrix::from_fn(n, memory.counts.len(), |i, c| {
+                (memory.moments[(nodes[i], c)] - sums[i] * memory.counts[c] / n_rows) * factors[i]
+            }),
+            means: sums.iter().zip(&factors).map(|(s, f)| s / n_rows * f).collect(),
             counts: memory.counts.clone(),
-            standard: memory.standard.select(nodes),
+            standard,
             factor: None,
-        };
-        centred.of_equal_deviation()
-    }
-
-    /// The same with every node scaled to deviation 1 over all rows learned, so that one ridge constant suits all nodes
-    /// whatever the first task looked like.
-    fn of_equal_deviation(mut self) -> Self {
-        let (n, n_rows) = (self.gram.n_cols(), self.n_rows());
-        let variances: Vec<f64> = (0..n).map(|j| (self.gram[(j, j)] / n_rows).max(0.0)).collect();
-        // A node that hardly ever moved must not be blown up to say something.
-        let floor = 1e-6 * variances.iter().sum::<f64>() / n.max(1) as f64;
-        let factor = |variance: &f64| {
-            if variance + floor > 0.0 {
-                1.0 / (variance + floor).sqrt()
-            } else {
-                1.0
-            }
-        };
-        let factors: Vec<f64> = variances.iter().map(factor).collect();
-        for (j, &factor) in factors.iter().enumerate() {
-            let column = self.gram.col_mut(j);
-            column
-                .iter_mut()
-                .zip(&factors)
-                .for_each(|(g, other)| *g *= factor * other);
-            self.means[j] *= factor;
-            self.standard.scale[j] *= factor as f32;
         }
-        for c in 0..self.moments.n_cols() {
-            self.moments
-                .col_mut(c)
-                .iter_mut()
-                .zip(&factors)
-                .for_each(|(m, factor)| *m *= factor);
-        }
-        self
     }
 
     fn n_rows(&self) -> f64 {
@@ -120,13 +107,21 @@ impl Centred {
         if mean > 0.0 { mean } else { 1.0 }
     }
 
-    /// The readout of this kind; `None` when the solve breaks down. `ridge` none means cross-validation.
-    pub fn readout(&mut self, kind: ReadoutKind, ridge: Option<f64>, shrinkage: f64) -> Option<Readout> {
+    /// The readout of this kind; `None` when the solve breaks down. `ridge` none means cross-validation, which begins at
+    /// the constant of the readout before, if there is one.
+    pub fn readout(
+        &mut self,
+        kind: ReadoutKind,
+        ridge: Option<f64>,
+        shrinkage: f64,
+        before: Option<&Readout>,
+    ) -> Option<Readout> {
         let readout = match kind {
-            ReadoutKind::Ridge => match ridge {
-                Some(ridge) => self.ridge(ridge),
-                None => self.ridge_by_cross_validation(),
-            },
+            ReadoutKind::Ridge => {
+                let chosen = || self.ridge_by_cross_validation(before.map(|before| before.ridge));
+                let ridge = ridge.unwrap_or_else(chosen);
+                self.ridge(ridge)
+            }
             ReadoutKind::Lda => self.lda(shrinkage),
             ReadoutKind::NearestMean => Some(self.nearest_mean()),
         }?;
@@ -159,52 +154,88 @@ impl Centred {
     fn ridge(&mut self, relative: f64) -> Option<Readout> {
         let (relative, factor) = (0..RAISED).find_map(|k| {
             let relative = relative.max(f64::EPSILON) * 10f64.powi(k);
-            Some((relative, Cholesky::new(&self.regularised(relative))?))
+            Some((relative, Cholesky::new(self.regularised(relative))?))
         })?;
         let weights = factor.solve(&self.moments);
         self.factor = Some(factor);
         Some(self.with_constant(&weights, relative))
     }
 
-    /// G + ρ, with ρ relative to the mean diagonal.
-    fn regularised(&self, relative: f64) -> Matrix<f64> {
-        let mut gram = self.gram.clone();
+    /// G + ρ, with ρ relative to the mean diagonal, lower triangle.
+    fn regularised<T: Real>(&self, relative: f64) -> Matrix<T> {
+        let n = self.gram.n_cols();
         let rho = relative * self.mean_diagonal();
-        (0..gram.n_cols()).for_each(|j| gram[(j, j)] += rho);
-        gram
-    }
-
-    fn ridge_by_cross_validation(&self) -> Option<Readout> {
-        let Eigen { values, vectors } = eigen(&self.gram)?;
-        let projected = product(vectors.t(), self.moments.view());
-        // What rounding left below zero is zero.
-        let values: Vec<f64> = values.iter().map(|v| v.max(0.0)).collect();
-        let grid = RIDGE_GRID.map(|half_decade| 10f64.powf(f64::from(half_decade) / 2.0));
-        let score =
-            |relative: &f64| self.cross_validation(&values, &projected, relative * self.mean_diagonal());
-        let best = grid.min_by(|a, b| score(a).total_cmp(&score(b)))?;
-        let rho = best * self.mean_diagonal();
-        let shrunk = Matrix::from_fn(projected.n_rows(), projected.n_cols(), |i, c| {
-            projected[(i, c)] / (values[i] + rho)
+        let mut regularised = Matrix::zeros(n, n);
+        let columns = regularised.values_mut().par_chunks_mut(n.max(1)).enumerate();
+        columns.for_each(|(j, column)| {
+            let pairs = column[j..].iter_mut().zip(&self.gram.col(j)[j..]);
+            pairs.for_each(|(to, &from)| *to = T::nearest(from));
+            column[j] = T::nearest(self.gram[(j, j)] + rho);
         });
-        Some(self.with_constant(&product(vectors.view(), shrunk.view()), best))
+        regularised
     }
 
-    /// Σ_c |residual_c|² / (N - 1.4 · degrees of freedom)².
-    fn cross_validation(&self, values: &[f64], projected: &Matrix<f64>, rho: f64) -> f64 {
-        let n_rows = self.n_rows();
-        let total: f64 = self.counts.iter().map(|n| n - n * n / n_rows).sum();
-        let explained: f64 = projected
-            .cols()
-            .flat_map(|z| z.iter().zip(values))
-            .map(|(z, value)| z * z * (value + 2.0 * rho) / (value + rho).powi(2))
-            .sum();
-        let used = 1.0 + values.iter().map(|value| value / (value + rho)).sum::<f64>();
+    /// The constant of [`RIDGE_GRID`] at which cross-validation is lowest, searched for downhill: from where it was
+    /// lowest before, the neighbour on the lower side mostly settles it.
+    fn ridge_by_cross_validation(&self, before: Option<f64>) -> f64 {
+        let (first, last) = (*RIDGE_GRID.start(), *RIDGE_GRID.end());
+        let near = |ridge: f64| ((2.0 * ridge.log10()).round() as i32).clamp(first, last);
+        let (mut best, mut step) = before.map_or(FIRST_GUESS, |ridge| (near(ridge), 1));
+        let mut known = BTreeMap::new();
+        let mut at = |half_decade| {
+            let entry = known.entry(half_decade);
+            *entry.or_insert_with(|| self.cross_validation(half_decade))
+        };
+        while step > 0 {
+            let here = at(best);
+            let next = if here.rises { best - step } else { best + step };
+            let lower = |there: CrossValidation| there.score < here.score || here.score.is_infinite();
+            if RIDGE_GRID.contains(&next) && lower(at(next)) {
+                best = next;
+            } else {
+                step /= 2;
+            }
+        }
+        constant(best)
+    }
+
+    fn cross_validation(&self, half_decade: i32) -> CrossValidation {
+        let single = (half_decade >= SINGLE_PRECISION)
+            .then(|| self.cross_validation_in::<f32>(constant(half_decade)))
+            .flatten();
+        single
+            .filter(|found| found.residual > SINGLE_RESIDUAL)
+            .or_else(|| self.cross_validation_in::<f64>(constant(half_decade)))
+            .unwrap_or(CrossValidation::IMPOSSIBLE)
+    }
+
+    /// In the given precision; `None` when that does not suffice to solve for this constant.
+    fn cross_validation_in<T: Real>(&self, relative: f64) -> Option<CrossValidation> {
+        let (n, n_rows, rho) = (self.gram.n_cols(), self.n_rows(), relative * self.mean_diagonal());
+        let factor = Cholesky::<T>::new(self.regularised(relative))?;
+        // G (G + ρ)⁻¹ = 1 - ρ (G + ρ)⁻¹, and the constant of the readout.
+        let trace = factor.trace_of_inverse();
+        let used = 1.0 + n as f64 - rho * trace;
         let freedom = n_rows - INFLATION * used;
         if freedom <= 0.0 {
-            return f64::INFINITY;
+            return Some(CrossValidation::IMPOSSIBLE);
         }
-        (total - explained).max(0.0) / (freedom * freedom)
+        let moments = Matrix::from_fn(n, self.moments.n_cols(), |i, c| T::nearest(self.moments[(i, c)]));
+        let weights = factor.solve(&moments);
+        let explained: f64 = (self.moments.values().iter().zip(weights.values()))
+            .map(|(m, &w)| w.into() * (m + rho * w.into()))
+            .sum();
+        let total: f64 = self.counts.iter().map(|n| n - n * n / n_rows).sum();
+        let residual = (total - explained).max(0.0);
+        // Derivatives by ρ. That of the trace, -tr (G + ρ)⁻², is estimated, for it only says where to look next.
+        let slope_of_residual = 2.0 * rho * factor.lengths(weights).iter().sum::<f64>();
+        let slope_of_freedom = INFLATION * (trace - rho * trace_of_square(&factor, n));
+        let score = residual / (freedom * freedom);
+        score.is_finite().then_some(CrossValidation {
+            score,
+            residual: residual / total,
+            rises: slope_of_residual * freedom > 2.0 * slope_of_freedom * residual,
+        })
     }
 
     /// How much each row of `h` decides its own ridge score: 1/N + (h - h̄)ᵀ(G + ρ)⁻¹(h - h̄).
@@ -214,16 +245,14 @@ impl Centred {
         let centred = Matrix::from_fn(h.n_features(), h.len(), |j, i| {
             f64::from(h.row(i)[j]) - self.means[j]
         });
-        let solved = match &self.factor {
-            Some(factor) => factor.solve(&centred),
-            None => solve_positive_definite(&self.regularised(ridge), &centred)?,
+        let lengths = match &self.factor {
+            Some(factor) => factor.lengths(centred),
+            None => Cholesky::new(self.regularised(ridge))?.lengths(centred),
         };
-        let inner = |(a, b): (&[f64], &[f64])| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         Some(
-            centred
-                .cols()
-                .zip(solved.cols())
-                .map(|pair| 1.0 / self.n_rows() + inner(pair))
+            lengths
+                .iter()
+                .map(|length| 1.0 / self.n_rows() + length)
                 .collect(),
         )
     }
@@ -270,7 +299,7 @@ impl Centred {
         let mean_diagonal = (0..n).map(|j| scatter[(j, j)]).sum::<f64>() / n.max(1) as f64;
         let rho = shrinkage * if mean_diagonal > 0.0 { mean_diagonal } else { 1.0 };
         (0..n).for_each(|j| scatter[(j, j)] += rho);
-        let weights = solve_positive_definite(&scatter, &means)?;
+        let weights = Cholesky::new(scatter)?.solve(&means);
         Some(self.discriminant(
             &weights,
             &means,
@@ -298,6 +327,134 @@ impl Centred {
             biases: (0..w.n_cols()).map(bias).collect(),
             weights: w.to_f32(),
             ridge,
+        }
+    }
+}
+
+/// Σ_c |residual_c|² / (N - 1.4 · degrees of freedom)², and whether it rises with the ridge constant.
+#[derive(Clone, Copy, Debug)]
+struct CrossValidation {
+    score: f64,
+    /// Part of the targets' variance that is left.
+    residual: f64,
+    rises: bool,
+}
+
+impl CrossValidation {
+    /// No degrees of freedom are left, or nothing can be solved: more ridge is the way out.
+    const IMPOSSIBLE: Self = Self {
+        score: f64::INFINITY,
+        residual: 1.0,
+        rises: false,
+    };
+}
+
+/// The trace of A⁻², as the mean of |A⁻¹u|² over random signs u.
+fn trace_of_square<T: Real>(factor: &Cholesky<T>, n: usize) -> f64 {
+    let mut random = Random::new(0, Stream::Probes);
+    let signs = Matrix::from_fn(n, PROBES, |_, _| {
+        T::nearest(f64::from(random.symmetric(1.0).signum()))
+    });
+    let solved = factor.solve(&signs);
+    let square = |&v: &T| v.into() * v.into();
+    solved.values().iter().map(square).sum::<f64>() / PROBES as f64
+}
+
+/// The ridge constant of a half-decade.
+fn constant(half_decade: i32) -> f64 {
+    10f64.powf(f64::from(half_decade) / 2.0)
+}
+
+/// What brings nodes of these variances to deviation 1.
+fn to_equal_deviation(variances: Vec<f64>) -> Vec<f64> {
+    // A node that hardly ever moved must not be blown up to say something.
+    let floor = 1e-6 * variances.iter().sum::<f64>() / variances.len().max(1) as f64;
+    let factor = |variance: f64| {
+        if variance + floor > 0.0 {
+            1.0 / (variance + floor).sqrt()
+        } else {
+            1.0
+        }
+    };
+    variances.into_iter().map(factor).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Evidence;
+    use crate::params::Precision;
+    use crate::rows::Rows;
+
+    /// Nodes of which many nearly repeat others, and classes that some of them tell apart.
+    fn centred(n_rows: usize, n_nodes: usize, n_classes: usize) -> Option<Centred> {
+        let mut random = Random::new(3, Stream::Pool { layer: 0 });
+        let (mut values, mut places) = (Vec::new(), Vec::new());
+        for i in 0..n_rows {
+            let class = i % n_classes;
+            let common: Vec<f32> = (0..8).map(|_| random.normal()).collect();
+            for j in 0..n_nodes {
+                let tells = if j % n_classes == class { 0.7 } else { 0.0 };
+                values.push(common[j % 8] + tells + 0.1 * random.normal());
+            }
+            places.push(class as u32);
+        }
+        let standard = Standard {
+            shift: vec![0.0; n_nodes],
+            scale: vec![1.0; n_nodes],
+        };
+        let mut memory = Memory::new(n_nodes, standard);
+        memory.classes = (0..n_classes).map(|c| c.to_string()).collect();
+        memory.widen();
+        let evidence = Evidence {
+            h: Rows::new(&values, n_nodes).ok()?,
+            places: &places,
+            weights: None,
+        };
+        memory.add(&evidence, 1.0, Precision::F64);
+        Some(Centred::new(&memory, &(0..n_nodes).collect::<Vec<usize>>()))
+    }
+
+    /// By an explicit inverse: |y - h w|² and the trace of G (G + ρ)⁻¹, as they are defined.
+    fn slow_cross_validation(centred: &Centred, half_decade: i32) -> Option<f64> {
+        let n = centred.gram.n_cols();
+        let mut gram = centred.gram.clone();
+        crate::linalg::mirror_lower(&mut gram);
+        let identity = Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 });
+        let inverse = Cholesky::new(centred.regularised(constant(half_decade)))?.solve(&identity);
+        let weights = product(inverse.view(), centred.moments.view());
+        let fitted = product(gram.view(), weights.view());
+        let inner = |a: &Matrix<f64>, b: &Matrix<f64>| -> f64 {
+            a.values().iter().zip(b.values()).map(|(a, b)| a * b).sum()
+        };
+        let total: f64 = centred.counts.iter().map(|n| n - n * n / centred.n_rows()).sum();
+        let residual = total - 2.0 * inner(&centred.moments, &weights) + inner(&weights, &fitted);
+        let freedom = centred.n_rows() - INFLATION * (1.0 + inner(&gram, &inverse));
+        Some(if freedom > 0.0 {
+            residual / (freedom * freedom)
+        } else {
+            f64::INFINITY
+        })
+    }
+
+    #[test]
+    fn cross_validation_is_what_its_definition_says() {
+        for (n_rows, n_nodes, n_classes) in [(90, 70, 3), (400, 70, 2), (3000, 150, 10), (60, 70, 3)] {
+            let centred = centred(n_rows, n_nodes, n_classes).unwrap();
+            let truth = |k: i32| slow_cross_validation(&centred, k).unwrap();
+            for half_decade in RIDGE_GRID {
+                let (found, truth) = (centred.cross_validation(half_decade).score, truth(half_decade));
+                let close = found == truth || (found - truth).abs() < 1e-3 * truth;
+                assert!(
+                    close,
+                    "{n_rows} rows, half-decade {half_decade}: {found}, not {truth}"
+                );
+            }
+            let best = RIDGE_GRID.min_by(|&a, &b| truth(a).total_cmp(&truth(b))).unwrap();
+            for before in [None, Some(1e-8), Some(0.1), Some(10.0)] {
+                let found = centred.ridge_by_cross_validation(before);
+                assert_eq!(found, constant(best), "{n_rows} rows, from {before:?}");
+            }
         }
     }
 }

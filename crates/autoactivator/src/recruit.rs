@@ -1,12 +1,16 @@
 //! Recruitment: draw batches of candidate nodes, let the supervisor judge them, hand over the one that joins.
 //!
-//! Candidates are drawn at random, scope after scope, and - when reuse is on - taken from earlier units.
+//! Candidates are drawn at random, scope after scope, and - when reuse is on - taken from earlier units. Where rows are
+//! many, a [`screen`](crate::screen) on some of them finds the few that are judged on all; nobody joins, and growth
+//! does not end, on the evidence of some rows alone.
 
+use crate::judge::{Judged, judge};
 use crate::linalg::{Matrix, View};
 use crate::node::{NodeId, Nodes};
 use crate::params::ReactivationParams;
 use crate::rng::Random;
-use crate::supervisor::{Reduction, Supervisor, Verdict, reductions, relaxed};
+use crate::screen::{Heat, finalists};
+use crate::supervisor::{Supervisor, Verdict, relaxed};
 
 /// A batch of nodes that joins.
 pub struct Recruits {
@@ -32,89 +36,131 @@ pub enum Source {
 pub struct EarlierNodes {
     /// Their names.
     pub ids: Vec<NodeId>,
-    /// Their outputs on the training rows of the new task, `(n_samples, ids.len())`.
-    pub outputs: Matrix<f32>,
+    /// The nodes themselves.
+    pub nodes: Nodes,
     /// Whether each has joined already.
     pub joined: Vec<bool>,
 }
 
 impl EarlierNodes {
-    /// Consecutive runs of `l` nodes none of which has joined.
-    fn batches(&self, l: usize) -> Vec<std::ops::Range<usize>> {
-        let mut free = Vec::new();
-        for start in (0..self.ids.len().saturating_sub(l - 1)).step_by(l) {
-            let batch = start..start + l;
-            if self.joined[batch.clone()].iter().all(|joined| !joined) {
-                free.push(batch);
-            }
-        }
-        free
+    /// Consecutive runs of `l` nodes none of which has joined, by their place among all runs.
+    fn free(&self, l: usize) -> Vec<usize> {
+        let runs = self.joined.chunks_exact(l).enumerate();
+        let free = runs.filter(|(_, run)| run.iter().all(|joined| !joined));
+        free.map(|(place, _)| place).collect()
     }
 }
 
-/// All candidates of one origin with their reductions of the residual.
+/// What nodes are sought for: the next place in a layer.
+pub struct Vacancy<'a> {
+    /// The learner's parameters.
+    pub params: &'a ReactivationParams,
+    /// What is looked at before a judgement on all rows.
+    pub heats: &'a [Heat],
+    /// Training rows, `(n_samples, n_inputs)`.
+    pub x: View<'a, f32>,
+    /// The residual, `(n_samples, n_classes)`.
+    pub e: &'a Matrix<f64>,
+    /// Nodes so far.
+    pub n_nodes: usize,
+    /// Nodes that join.
+    pub l: usize,
+}
+
+/// Candidates of one origin, some of them judged on all rows.
 struct Candidates {
-    sources: Sources,
-    scope: Option<f32>,
-    outputs: Matrix<f32>,
-    reductions: Vec<Reduction>,
+    nodes: Nodes,
+    origin: Origin,
+    /// The batches that are judged on all rows.
+    batches: Vec<usize>,
+    judged: Judged,
 }
 
-enum Sources {
-    Drawn(Nodes),
-    Earlier(Vec<std::ops::Range<usize>>),
+enum Origin {
+    Drawn {
+        scope: f32,
+    },
+    /// The run of earlier nodes behind each batch.
+    Earlier {
+        runs: Vec<usize>,
+    },
 }
 
-/// Finds the batch of `l` nodes that joins next to `n_nodes` others, or none when even the most relaxed r lets
-/// nothing pass.
-pub fn recruit(
-    params: &ReactivationParams,
-    random: &mut Random,
-    x: View<'_, f32>,
-    earlier: &EarlierNodes,
-    e: &Matrix<f64>,
-    n_nodes: usize,
-    l: usize,
-) -> Option<Recruits> {
-    let supervisor = Supervisor::new(e, n_nodes + l);
-    let e = e.to_f32();
-    let mut pool: Vec<Candidates> = from_earlier(earlier, l, &e).into_iter().collect();
+/// Finds the batch of nodes that takes the vacancy, or none when even the most relaxed r lets nothing pass.
+pub fn recruit(vacancy: &Vacancy<'_>, random: &mut Random, earlier: &EarlierNodes) -> Option<Recruits> {
+    let (params, l) = (vacancy.params, vacancy.l);
+    let supervisor = Supervisor::new(vacancy.e, vacancy.n_nodes + l);
+    let e = vacancy.e.to_f32();
+    let screened = |nodes: Nodes, origin| {
+        let batches = finalists(vacancy.heats, &supervisor, params.r, &nodes, vacancy.x, &e, l);
+        Candidates::judged(nodes, origin, batches, vacancy, &e)
+    };
+    let mut pool = Vec::new();
+    let runs = earlier.free(l);
+    if !runs.is_empty() {
+        pool.push(screened(
+            earlier.nodes.batches(&runs, l),
+            Origin::Earlier { runs },
+        ));
+    }
     for &scope in &params.scopes {
-        let nodes = Nodes::draw(random, x.n_cols(), params.t_max * l, scope, params.activation);
-        let outputs = nodes.outputs(x);
-        pool.push(Candidates {
-            reductions: reductions(&outputs, l, &e),
-            outputs,
-            sources: Sources::Drawn(nodes),
-            scope: Some(scope),
-        });
+        let (n_inputs, n_nodes) = (vacancy.x.n_cols(), params.t_max * l);
+        let nodes = Nodes::draw(random, n_inputs, n_nodes, scope, params.activation);
+        pool.push(screened(nodes, Origin::Drawn { scope }));
         if let Some(found) = best(&supervisor, &pool, params.r) {
             return Some(hand_over(&pool, found, l));
         }
     }
     // r itself has been tried on everything drawn.
-    let found = relaxed(params.r)
-        .skip(1)
-        .find_map(|r| best(&supervisor, &pool, r))?;
-    Some(hand_over(&pool, found, l))
+    let mut more_relaxed = relaxed(params.r).skip(1);
+    if let Some(found) = more_relaxed.find_map(|r| best(&supervisor, &pool, r)) {
+        return Some(hand_over(&pool, found, l));
+    }
+    // Nobody is turned away on the evidence of some rows: those who were left out are judged on all of them.
+    let left_out: Vec<Candidates> = pool
+        .into_iter()
+        .filter_map(|candidates| candidates.left_out(vacancy, &e))
+        .collect();
+    let found = relaxed(params.r).find_map(|r| best(&supervisor, &left_out, r))?;
+    Some(hand_over(&left_out, found, l))
 }
 
-fn from_earlier(earlier: &EarlierNodes, l: usize, e: &Matrix<f32>) -> Option<Candidates> {
-    let batches = earlier.batches(l);
-    let outputs = earlier.outputs.gather(batches.iter().cloned().flatten());
-    (!batches.is_empty()).then(|| Candidates {
-        reductions: reductions(&outputs, l, e),
-        outputs,
-        sources: Sources::Earlier(batches),
-        scope: None,
-    })
+impl Candidates {
+    /// Judges some batches of `nodes` on all rows.
+    fn judged(
+        nodes: Nodes,
+        origin: Origin,
+        batches: Vec<usize>,
+        vacancy: &Vacancy<'_>,
+        e: &Matrix<f32>,
+    ) -> Self {
+        let l = vacancy.l;
+        let judged = if batches.len() * l == nodes.len() {
+            judge(&nodes, vacancy.x, e.view(), l)
+        } else {
+            judge(&nodes.batches(&batches, l), vacancy.x, e.view(), l)
+        };
+        Self {
+            nodes,
+            origin,
+            batches,
+            judged,
+        }
+    }
+
+    /// The batches that were not judged on all rows, if any, now that they are.
+    fn left_out(self, vacancy: &Vacancy<'_>, e: &Matrix<f32>) -> Option<Self> {
+        let others = (0..self.nodes.len() / vacancy.l).filter(|batch| !self.batches.contains(batch));
+        let others: Vec<usize> = others.collect();
+        (!others.is_empty()).then(|| Self::judged(self.nodes, self.origin, others, vacancy, e))
+    }
 }
 
 /// The best batch over all origins: which origin, and the verdict.
 fn best(supervisor: &Supervisor, pool: &[Candidates], r: f64) -> Option<(usize, Verdict)> {
     let verdicts = pool
         .iter()
-        .map(|candidates| supervisor.best(&candidates.reductions, r));
+        .map(|candidates| supervisor.best(&candidates.judged.reductions, r));
     let passed = verdicts.clone().flatten().map(|verdict| verdict.passed).sum();
     verdicts
         .enumerate()
@@ -124,14 +170,111 @@ fn best(supervisor: &Supervisor, pool: &[Candidates], r: f64) -> Option<(usize, 
 
 fn hand_over(pool: &[Candidates], (origin, verdict): (usize, Verdict), l: usize) -> Recruits {
     let candidates = &pool[origin];
-    let (start, end) = (verdict.batch * l, (verdict.batch + 1) * l);
+    let batch = candidates.batches[verdict.batch];
+    let (source, scope) = match &candidates.origin {
+        Origin::Drawn { scope } => (Source::Drawn(candidates.nodes.batches(&[batch], l)), Some(*scope)),
+        Origin::Earlier { runs } => (Source::Earlier(runs[batch] * l..(runs[batch] + 1) * l), None),
+    };
     Recruits {
-        source: match &candidates.sources {
-            Sources::Drawn(nodes) => Source::Drawn(nodes.slice(start, end)),
-            Sources::Earlier(batches) => Source::Earlier(batches[verdict.batch].clone()),
-        },
-        outputs: candidates.outputs.gather(start..end),
-        scope: candidates.scope,
+        source,
+        outputs: candidates.judged.outputs(verdict.batch),
+        scope,
         verdict,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activation::Activation;
+    use crate::rng::Stream;
+    use crate::screen::HEATS;
+
+    fn nobody(n_inputs: usize) -> EarlierNodes {
+        EarlierNodes {
+            ids: Vec::new(),
+            nodes: Nodes::none(n_inputs, Activation::Sigmoid),
+            joined: Vec::new(),
+        }
+    }
+
+    /// Rows, and targets that depend on them in a bent way.
+    fn bent(n: usize) -> (Matrix<f32>, Matrix<f64>) {
+        let mut random = Random::new(1, Stream::Validation { task: 7 });
+        let x = Matrix::from_fn(n, 6, |_, _| random.symmetric(1.0));
+        let above = |i: usize| x[(i, 0)] * x[(i, 1)] + x[(i, 2)] > 0.1 * x[(i, 3)];
+        let y = Matrix::from_fn(n, 2, |i, c| f64::from(u8::from(above(i) == (c == 1))));
+        (x, y)
+    }
+
+    fn recruits(x: &Matrix<f32>, e: &Matrix<f64>, heats: &[Heat], l: usize, seed: u64) -> Option<Recruits> {
+        let params = ReactivationParams::default();
+        let vacancy = Vacancy {
+            params: &params,
+            heats,
+            x: x.view(),
+            e,
+            n_nodes: 0,
+            l,
+        };
+        let mut random = Random::new(seed, Stream::Candidates { task: 0, layer: 0 });
+        recruit(&vacancy, &mut random, &nobody(x.n_cols()))
+    }
+
+    #[test]
+    fn few_rows_are_judged_as_if_there_were_no_heats() {
+        let (x, y) = bent(2 * HEATS[0].rows);
+        for l in [1, 3, 10] {
+            let screened = recruits(&x, &y, &HEATS, l, 5).unwrap();
+            let thorough = recruits(&x, &y, &[], l, 5).unwrap();
+            assert_eq!(screened.outputs, thorough.outputs);
+            assert_eq!(screened.verdict, thorough.verdict);
+        }
+    }
+
+    #[test]
+    fn the_chosen_of_the_heats_is_among_the_best_of_all_and_passes_on_all_rows() {
+        let (x, y) = bent(6000);
+        for (l, seed) in [(1, 1), (3, 2), (10, 3), (10, 4)] {
+            let screened = recruits(&x, &y, &HEATS, l, seed).unwrap();
+            let thorough = recruits(&x, &y, &[], l, seed).unwrap();
+            let Source::Drawn(nodes) = &screened.source else {
+                panic!("there was nobody to borrow from")
+            };
+            let on_all_rows = &judge(nodes, x.view(), y.to_f32().view(), l).reductions[0];
+            let xi = Supervisor::new(&y, l).xi(on_all_rows, screened.verdict.r);
+            assert!(xi.unwrap() > 0.0);
+            assert!(screened.verdict.xi > 0.9 * thorough.verdict.xi, "l = {l}");
+        }
+    }
+
+    /// The rows of the heat say nothing, and those who go on are silent on all rows.
+    #[test]
+    fn those_whom_the_heats_left_out_are_judged_before_growth_ends() {
+        let (n, heats) = (2000, [Heat { rows: 480, one_in: 5 }]);
+        let x = Matrix::from_fn(n, 1, |i, _| (i + 1) as f32 / n as f32);
+        let e = Matrix::from_fn(n, 2, |i, c| if i < 480 { 0.0 } else { c as f64 - 0.5 });
+        let params = ReactivationParams {
+            step_size: 1,
+            t_max: 5,
+            activation: Activation::Relu,
+            ..ReactivationParams::default()
+        };
+        let candidates = |seed| Random::new(seed, Stream::Candidates { task: 0, layer: 0 });
+        let silent = |nodes: &Nodes, j: usize| nodes.weights[(0, j)] < 0.0 && nodes.biases[j] < 0.0;
+        let seed = (0..10_000).find(|&seed| {
+            let drawn = Nodes::draw(&mut candidates(seed), 1, 5, 0.5, Activation::Relu);
+            (0..3).all(|j| silent(&drawn, j)) && !silent(&drawn, 3)
+        });
+        let vacancy = Vacancy {
+            params: &params,
+            heats: &heats,
+            x: x.view(),
+            e: &e,
+            n_nodes: 0,
+            l: 1,
+        };
+        let recruits = recruit(&vacancy, &mut candidates(seed.unwrap()), &nobody(1)).unwrap();
+        assert!(recruits.outputs.values().iter().any(|&v| v > 0.0));
     }
 }

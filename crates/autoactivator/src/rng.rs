@@ -27,6 +27,8 @@ pub enum Stream {
         /// The layer, the outermost first, from 0.
         layer: usize,
     },
+    /// Directions that a trace is estimated along.
+    Probes,
 }
 
 impl Stream {
@@ -35,6 +37,7 @@ impl Stream {
             Self::Candidates { task, layer } => ((task as u64) << 16) | layer as u64,
             Self::Validation { task } => ((task as u64) << 16) | 0xffff,
             Self::Pool { layer } => (1 << 63) | layer as u64,
+            Self::Probes => 3 << 62,
         }
     }
 }

@@ -126,6 +126,11 @@ impl Table {
         self.values.par_chunks_mut(self.n_features).for_each(change);
     }
 
+    /// The values, row after row.
+    pub fn into_values(self) -> Vec<f32> {
+        self.values
+    }
+
     /// The rows, borrowed.
     pub fn rows(&self) -> Rows<'_> {
         Rows {

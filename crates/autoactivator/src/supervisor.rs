@@ -1,8 +1,6 @@
 //! The supervisory mechanism (Eq. xi_2): which batch of candidate nodes may join, and which one does.
 
-use rayon::prelude::*;
-
-use crate::linalg::{Matrix, gram, product, solve_positive_definite};
+use crate::linalg::{Matrix, solve_positive_definite};
 
 /// Ridge of the small systems (GᵀG)β = Gᵀe, relative to their mean diagonal. It is of the order of the rounding of
 /// the single-precision products, and stands in for the pseudoinverse where a batch repeats itself.
@@ -43,6 +41,11 @@ impl Supervisor {
         Self { residual, n_nodes }
     }
 
+    /// <e_c, e_c> for every class.
+    pub fn residual(&self) -> &[f64] {
+        &self.residual
+    }
+
     /// Σ_c ξ_c of a batch, if ξ_c > 0 for every class.
     pub fn xi(&self, reduction: &Reduction, r: f64) -> Option<f64> {
         let mu = (1.0 - r) / (self.n_nodes + 1) as f64;
@@ -73,6 +76,23 @@ impl Supervisor {
             passed: xis.len(),
         })
     }
+
+    /// The places of `candidates` in the order in which they would be chosen: who passes under the strictest r first,
+    /// and among those the largest Σ ξ_c.
+    pub fn ranking(&self, candidates: &[Reduction], r: f64) -> Vec<usize> {
+        let merit = |reduction: &Reduction| {
+            let passes = relaxed(r).position(|r| self.xi(reduction, r).is_some());
+            // Under one r, Σ ξ_c and the sum of the reductions differ by a constant.
+            (passes.unwrap_or(usize::MAX), reduction.0.iter().sum::<f64>())
+        };
+        let merits: Vec<(usize, f64)> = candidates.iter().map(merit).collect();
+        let mut ranking: Vec<usize> = (0..candidates.len()).collect();
+        ranking.sort_by(|&a, &b| {
+            let (a, b) = (merits[a], merits[b]);
+            a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
+        });
+        ranking
+    }
 }
 
 /// r, and what it is relaxed to when nothing passes: 0.9, 0.99, 0.999, ...
@@ -80,24 +100,8 @@ pub fn relaxed(r: f64) -> impl Iterator<Item = f64> {
     (0..=RELAXATIONS).map(move |k| 1.0 - (1.0 - r) * 0.1f64.powi(k))
 }
 
-/// The reductions of all batches of `l` columns in `h`, `(n_samples, n_batches · l)`, for residual `e`.
-///
-/// The projections Gᵀe of all batches are one product; what is left are systems of `l` unknowns.
-pub fn reductions(h: &Matrix<f32>, l: usize, e: &Matrix<f32>) -> Vec<Reduction> {
-    let projections = product(h.t(), e.view()).to_f64();
-    (0..h.n_cols() / l)
-        .into_par_iter()
-        .map(|batch| {
-            let (start, end) = (batch * l, (batch + 1) * l);
-            let gram = gram(h.columns(start, end)).to_f64();
-            let s = Matrix::from_fn(l, e.n_cols(), |i, c| projections[(start + i, c)]);
-            reduction(gram, &s)
-        })
-        .collect()
-}
-
 /// sᵀ (GᵀG)† s for every class, with s = Gᵀe.
-fn reduction(mut gram: Matrix<f64>, s: &Matrix<f64>) -> Reduction {
+pub fn reduction(mut gram: Matrix<f64>, s: &Matrix<f64>) -> Reduction {
     let l = gram.n_cols();
     let mean_diagonal = (0..l).map(|i| gram[(i, i)]).sum::<f64>() / l as f64;
     for i in 0..l {

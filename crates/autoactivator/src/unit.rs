@@ -5,14 +5,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::activation::Activation;
 use crate::error::Error;
 use crate::learner::{Observer, Step};
 use crate::least_squares::StepwiseFit;
 use crate::linalg::{Matrix, View, add_product, product};
 use crate::node::{NodeId, Nodes};
 use crate::params::ReactivationParams;
-use crate::recruit::{EarlierNodes, Recruits, Source, recruit};
+use crate::recruit::{EarlierNodes, Recruits, Source, Vacancy, recruit};
 use crate::rng::{Random, Stream};
+use crate::screen::HEATS;
 use crate::threshold::threshold;
 
 /// The nodes of one task and their readout.
@@ -82,7 +84,7 @@ pub struct Join {
     pub scope: Option<f32>,
     /// r under which it passed.
     pub r: f64,
-    /// Batches that passed under this r.
+    /// Batches that passed under this r, of those judged on all rows.
     pub passed: usize,
 }
 
@@ -138,13 +140,11 @@ impl NeuralUnit {
             };
             let reusable = if params.reuse && depth == 0 { earlier } else { &[] };
             let growing = GrowingLayer::new(lesson, depth, x, x_validation, reusable, params);
-            let (layer, weights, record) = growing.grow(observer)?;
-            let train = layer.outputs(x, earlier);
-            let validation = layer.outputs(x_validation, earlier);
-            hidden = Some((train, validation));
-            readout = weights.to_f32();
-            layers.push(layer);
-            records.push(record);
+            let grown = growing.grow(observer)?;
+            hidden = Some((grown.outputs, grown.outputs_validation));
+            readout = grown.weights.to_f32();
+            layers.push(grown.layer);
+            records.push(grown.record);
         }
         let outputs = hidden.map(|(train, _)| product(train.view(), readout.view()));
         let threshold = outputs.as_ref().map_or(0.0, threshold);
@@ -212,21 +212,30 @@ fn named_nodes(units: &[NeuralUnit], ids: &[NodeId], n_inputs: usize) -> Option<
     (!nodes.is_empty()).then_some(nodes)
 }
 
-/// All first-layer nodes of earlier units as candidates on rows `x`.
-fn earlier_nodes(units: &[NeuralUnit], x: View<'_, f32>) -> EarlierNodes {
+/// All first-layer nodes of earlier units as candidates.
+fn earlier_nodes(units: &[NeuralUnit], n_inputs: usize, g: Activation) -> EarlierNodes {
     let ids: Vec<NodeId> = units
         .iter()
         .enumerate()
         .flat_map(|(unit, u)| (0..u.layers[0].own.len()).map(move |node| (unit as u32, node as u32)))
         .map(|(unit, node)| NodeId { unit, node })
         .collect();
-    let outputs = named_nodes(units, &ids, x.n_cols())
-        .map_or_else(|| Matrix::zeros(x.n_rows(), 0), |nodes| nodes.outputs(x));
     EarlierNodes {
         joined: vec![false; ids.len()],
+        nodes: named_nodes(units, &ids, n_inputs).unwrap_or_else(|| Nodes::none(n_inputs, g)),
         ids,
-        outputs,
     }
+}
+
+/// A layer that has grown.
+struct Grown {
+    layer: Layer,
+    /// Output weights, `(n_nodes, n_classes)`.
+    weights: Matrix<f64>,
+    /// What its nodes answer to the training rows and to the validation rows.
+    outputs: Matrix<f32>,
+    outputs_validation: Matrix<f32>,
+    record: LayerGrowth,
 }
 
 /// A layer while it grows.
@@ -242,7 +251,8 @@ struct GrowingLayer<'a> {
     own: Nodes,
     /// The earlier node behind each column of the fit, in the order of joining; none for own nodes.
     columns: Vec<Option<NodeId>>,
-    /// Outputs on the validation rows, in the order of joining.
+    /// Outputs on the training and on the validation rows, in the order of joining.
+    a: Matrix<f32>,
     a_validation: Matrix<f32>,
     joins: Vec<Join>,
 }
@@ -266,18 +276,19 @@ impl<'a> GrowingLayer<'a> {
             x,
             x_validation,
             units,
-            earlier: earlier_nodes(units, x),
+            earlier: earlier_nodes(units, x.n_cols(), params.activation),
             random: Random::new(params.seed, stream),
             fit: StepwiseFit::new(lesson.y.clone()),
             own: Nodes::none(x.n_cols(), params.activation),
             columns: Vec::new(),
+            a: Matrix::zeros(x.n_rows(), 0),
             a_validation: Matrix::zeros(x_validation.n_rows(), 0),
             joins: Vec::new(),
         }
     }
 
     /// Draw → judge → join → refit, until a termination criterion holds.
-    fn grow(mut self, observer: &mut dyn Observer) -> Result<(Layer, Matrix<f64>, LayerGrowth), Error> {
+    fn grow(mut self, observer: &mut dyn Observer) -> Result<Grown, Error> {
         let mut weights = Matrix::zeros(0, self.lesson.y.n_cols());
         let stopped = loop {
             if observer.interrupted() {
@@ -287,12 +298,11 @@ impl<'a> GrowingLayer<'a> {
                 break stop;
             }
             let l = self.params.step_size.min(self.params.l_max - self.fit.n_nodes());
-            let Some(recruits) = self.draw_and_judge(l) else {
+            // On a thread of the pool the many small parallel parts of a step begin at once, without a handover.
+            let Some(refitted) = rayon::scope(|_| self.take_step(l))? else {
                 break Stop::NoCandidate;
             };
-            self.join(&recruits);
-            weights = self.refit()?;
-            self.take_note(&recruits, &weights);
+            weights = refitted;
             observer.grown(&self.step());
         };
         if self.joins.is_empty() {
@@ -309,26 +319,35 @@ impl<'a> GrowingLayer<'a> {
             stopped,
             joins: self.joins.clone(),
         };
-        let (layer, order) = self.own_first();
-        let weights = Matrix::from_fn(order.len(), weights.n_cols(), |i, c| weights[(order[i], c)]);
-        Ok((layer, weights, record))
+        Ok(self.own_first(&weights, record))
+    }
+
+    /// One step of growth and the weights after it, or none when nobody passes.
+    fn take_step(&mut self, l: usize) -> Result<Option<Matrix<f64>>, Error> {
+        let Some(recruits) = self.draw_and_judge(l) else {
+            return Ok(None);
+        };
+        self.join(&recruits);
+        let weights = self.refit()?;
+        self.take_note(&recruits, &weights);
+        Ok(Some(weights))
     }
 
     fn draw_and_judge(&mut self, l: usize) -> Option<Recruits> {
-        let (e, n_nodes) = (self.fit.residual(), self.fit.n_nodes());
-        recruit(
-            self.params,
-            &mut self.random,
-            self.x,
-            &self.earlier,
-            e,
-            n_nodes,
+        let vacancy = Vacancy {
+            params: self.params,
+            heats: &HEATS,
+            x: self.x,
+            e: self.fit.residual(),
+            n_nodes: self.fit.n_nodes(),
             l,
-        )
+        };
+        recruit(&vacancy, &mut self.random, &self.earlier)
     }
 
     fn join(&mut self, recruits: &Recruits) {
         self.fit.append(&recruits.outputs.to_f64());
+        self.a.append(&recruits.outputs);
         match &recruits.source {
             Source::Drawn(nodes) => {
                 self.columns.extend((0..nodes.len()).map(|_| None));
@@ -407,19 +426,26 @@ impl<'a> GrowingLayer<'a> {
         let n_nodes = self.joins[self.best_join() - 1].nodes;
         self.fit.truncate(n_nodes);
         self.columns.truncate(n_nodes);
+        self.a.truncate(n_nodes);
+        self.a_validation.truncate(n_nodes);
         self.own
             .truncate(self.columns.iter().filter(|borrowed| borrowed.is_none()).count());
     }
 
-    /// The layer with own nodes before borrowed ones, and the column of the fit behind each of its nodes.
-    fn own_first(self) -> (Layer, Vec<usize>) {
+    /// The layer with own nodes before borrowed ones.
+    fn own_first(self, weights: &Matrix<f64>, record: LayerGrowth) -> Grown {
         let mut order: Vec<usize> = (0..self.columns.len()).collect();
         order.sort_by_key(|&k| self.columns[k].is_some());
-        let layer = Layer {
-            borrowed: self.columns.into_iter().flatten().collect(),
-            own: self.own,
-        };
-        (layer, order)
+        Grown {
+            weights: Matrix::from_fn(order.len(), weights.n_cols(), |i, c| weights[(order[i], c)]),
+            outputs: self.a.gather(order.iter().copied()),
+            outputs_validation: self.a_validation.gather(order.iter().copied()),
+            layer: Layer {
+                borrowed: self.columns.into_iter().flatten().collect(),
+                own: self.own,
+            },
+            record,
+        }
     }
 
     fn step(&self) -> Step {

@@ -3,9 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
-use autoactivator::forward::{self, Limits};
+use autoactivator::forward::{self, Ended, Limits};
 use autoactivator::linalg::{Matrix, least_squares};
 use autoactivator::pool::{ConvolutionSpec, FirstTask, PoolSpec, Preparation};
+use autoactivator::supervisor;
 use autoactivator::{
     Activation, Check, Consolidation, ConsolidationParams, Error, ImageShape, Labels, Learner, Memory, Model,
     Precision, ReadoutKind, Rows, Table,
@@ -239,6 +240,36 @@ fn emptied(learner: &Consolidation) -> Consolidation {
     empty
 }
 
+/// A task in batches is the task in one piece, to the last bit: when it is small, when it is so large that the pool is
+/// made from a part of it, and when it is not the first.
+#[test]
+fn batches_of_a_task_make_the_model_of_the_whole() {
+    let params = params(PoolSpec::Gaussian {
+        nodes: 6,
+        activation: Activation::Relu,
+        preparation: Preparation::Standardise,
+    });
+    for n in [50, 9_000, 70_001] {
+        let (x, y) = rows(n, 3, 1);
+        let mut whole = learner(&params);
+        whole.learn(x.rows(), &y, &mut ()).unwrap();
+        let mut streamed = learner(&params);
+        let (more_x, more_y) = rows(5_000, 4, 2);
+        for (x, y) in [(&x, &y), (&more_x, &more_y)] {
+            let batches = || {
+                let firsts = (0..y.len()).step_by(1_000);
+                Ok::<_, Error>(firsts.map(move |first| {
+                    let batch: Vec<usize> = (first..y.len().min(first + 1_000)).collect();
+                    Ok((x.rows().gather(&batch), y.gather(&batch)))
+                }))
+            };
+            assert_eq!(streamed.learn_batches(batches, &mut ()).unwrap(), y.len());
+        }
+        whole.learn(more_x.rows(), &more_y, &mut ()).unwrap();
+        assert!(streamed == whole, "{n} rows");
+    }
+}
+
 #[test]
 fn what_two_memories_began_from_can_be_counted_once() {
     let start = with_pool(&params(specs()[0].clone()));
@@ -365,6 +396,114 @@ fn recruitment_in_gram_space_is_forward_selection_on_the_rows() {
         );
     }
     assert_eq!(chosen, slow);
+}
+
+/// Forward selection as it is written down: after every choice the whole pool is orthogonalised against it.
+fn slow_recruit(memory: &Memory, limits: Limits) -> (Vec<usize>, Ended) {
+    let (n, n_rows) = (memory.n_nodes(), memory.n_rows());
+    let sum = |j: usize| memory.moments().cols().map(|moment| moment[j]).sum::<f64>();
+    let sums: Vec<f64> = (0..n).map(sum).collect();
+    let entry = |i: usize, j: usize| memory.gram()[(i.max(j), i.min(j))] - sums[i] * sums[j] / n_rows;
+    let mut gram = Matrix::from_fn(n, n, entry);
+    let mut products = Matrix::from_fn(n, memory.counts().len(), |j, c| {
+        memory.moments()[(j, c)] - sums[j] * memory.counts()[c] / n_rows
+    });
+    let mut residual: Vec<f64> = memory.counts().iter().map(|n| n - n * n / n_rows).collect();
+    let first: Vec<f64> = (0..n).map(|j| gram[(j, j)]).collect();
+    let (mut nodes, mut lowest) = (Vec::new(), f64::INFINITY);
+    loop {
+        if nodes.len() >= limits.max_nodes {
+            return (nodes, Ended::NodeLimit);
+        }
+        let gain = |j: usize, c: usize| products[(j, c)].powi(2) / gram[(j, j)];
+        let new = |j: &usize| !nodes.contains(j) && gram[(*j, *j)] > 1e-8 * first[*j];
+        let level = nodes.len() as f64 + 1.0;
+        let best = supervisor::relaxed(limits.r).find_map(|r| {
+            let asked = (1.0 - r) * level / (level + 1.0);
+            let passes = |j: &usize| (0..residual.len()).all(|c| gain(*j, c) > asked * residual[c]);
+            let taken = |j: usize| (0..residual.len()).map(|c| gain(j, c)).sum::<f64>();
+            let passed = (0..n).filter(new).filter(passes);
+            passed.max_by(|&a, &b| taken(a).total_cmp(&taken(b)))
+        });
+        let Some(node) = best else {
+            return (nodes, Ended::NoCandidate);
+        };
+        let before: f64 = residual.iter().sum();
+        let length = gram[(node, node)];
+        for (c, residual) in residual.iter_mut().enumerate() {
+            let product = products[(node, c)];
+            *residual -= product * product / length;
+            (0..n).for_each(|j| products[(j, c)] -= product * gram[(j, node)] / length);
+        }
+        let along = gram.col(node).to_vec();
+        for j in 0..n {
+            let column = gram.col_mut(j).iter_mut().zip(&along);
+            column.for_each(|(g, a)| *g -= a * along[j] / length);
+        }
+        let after: f64 = residual.iter().sum();
+        if !nodes.is_empty() && before - after < limits.expected_gain * before {
+            return (nodes, Ended::ExpectedGain);
+        }
+        let freedom = n_rows - (nodes.len() + 2) as f64;
+        if after / (freedom * freedom) >= lowest {
+            return (nodes, Ended::CrossValidation);
+        }
+        lowest = after / (freedom * freedom);
+        nodes.push(node);
+    }
+}
+
+#[test]
+fn recruitment_strip_by_strip_is_forward_selection() {
+    let params = ConsolidationParams {
+        precision: Precision::F64,
+        readout: ReadoutKind::NearestMean,
+        ..params(PoolSpec::Uniform {
+            nodes: 1100,
+            scope: 1.0,
+            activation: Activation::Sigmoid,
+        })
+    };
+    let mut learner = learner(&params);
+    let (x, y) = rows(400, 4, 6);
+    learner.learn(x.rows(), &y, &mut ()).unwrap();
+    for (max_nodes, expected_gain) in [(60, 0.0), (200, 0.01), (390, 0.0)] {
+        let limits = Limits {
+            max_nodes,
+            r: 0.9,
+            expected_gain,
+        };
+        let (nodes, ended) = forward::recruit(learner.memory(), &[], limits);
+        assert_eq!((nodes.clone(), ended), slow_recruit(learner.memory(), limits));
+        // Nodes that had joined before leave the pool as it was when they had.
+        let half = &nodes[..nodes.len() / 2];
+        let (again, _) = forward::recruit(learner.memory(), half, limits);
+        assert_eq!(
+            again[..nodes.len().min(again.len())],
+            nodes[..nodes.len().min(again.len())]
+        );
+    }
+}
+
+#[test]
+fn many_rows_are_scored_like_each_alone() {
+    for spec in specs() {
+        let mut learner = learner(&params(spec.clone()));
+        let (x, y) = rows(1100, 3, 8);
+        learner.learn(x.rows(), &y, &mut ()).unwrap();
+        let deployed = learner.deployed().unwrap();
+        let scores = deployed.scores(x.rows()).unwrap();
+        for i in (0..1100).step_by(73) {
+            let alone = deployed.scores(x.rows().gather(&[i]).rows()).unwrap();
+            for c in 0..3 {
+                let (a, b) = (scores[(i, c)], alone[(0, c)]);
+                assert!(
+                    (a - b).abs() < 1e-4 * (1.0 + b.abs()),
+                    "{spec:?}, row {i}: {a} is not {b}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

@@ -167,3 +167,28 @@ fn reuse_borrows_nodes_of_earlier_units() {
         learner.predict(tasks[1].x.rows()).unwrap()
     );
 }
+
+/// Enough rows for heats, products of several tiles and a second thread.
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let noise: Vec<f32> = (0..4999)
+        .map(|i| ((i * 7919) % 1013) as f32 / 506.5 - 1.0)
+        .collect();
+    let tasks = [task(0, 3, 1700, 9, noise.clone()), task(1, 2, 2100, 9, noise)];
+    let params = ReactivationParams {
+        l_max: 60,
+        expected_accuracy: 1.0,
+        reuse: true,
+        layers: 2,
+        ..ReactivationParams::default()
+    };
+    let bytes = || Model::Reactivation(learn(&params, &tasks)).to_bytes();
+    let directly = bytes();
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        assert!(pool.install(bytes) == directly, "{threads} threads");
+    }
+}

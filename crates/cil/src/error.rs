@@ -1,7 +1,5 @@
 //! Everything that can go wrong in an exam: data that cannot be read, a scenario that cannot be dealt.
 
-use std::path::PathBuf;
-
 /// An error of the exam.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -10,23 +8,9 @@ pub enum Error {
     #[error(transparent)]
     Method(#[from] autoactivator::Error),
 
-    /// A file that cannot be opened or read.
-    #[error("{}: {cause}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: std::io::Error,
-    },
-
-    /// A file whose content is not what it should be.
-    #[error("{}: {reason}", path.display())]
-    BadData {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, where, and the remedy.
-        reason: String,
-    },
+    /// An error of a source of rows.
+    #[error(transparent)]
+    Features(#[from] features::Error),
 
     /// A data set that is not where it was looked for.
     #[error("data set '{name}' not found: {hint}")]

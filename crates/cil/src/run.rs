@@ -57,7 +57,7 @@ pub trait Progress {
     fn grown(&mut self, step: &Step);
 
     /// The learner has taken in so many of so many rows.
-    fn observed(&mut self, rows: usize, of: usize);
+    fn observed(&mut self, rows: usize, of: Option<usize>);
 
     /// When true, the exam ends with [`autoactivator::Error::Interrupted`].
     fn interrupted(&self) -> bool;
@@ -169,7 +169,7 @@ impl Observer for Relay<'_> {
         self.0.grown(step);
     }
 
-    fn observed(&mut self, rows: usize, of: usize) {
+    fn observed(&mut self, rows: usize, of: Option<usize>) {
         self.0.observed(rows, of);
     }
 

@@ -9,6 +9,7 @@ use autoactivator::{
 use cil::protocol::Protocol;
 use cil::scenario::Scenario;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use features::{BackboneSpec, Channels, Engine, Layout, Preset};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -28,6 +29,10 @@ pub enum Command {
     Learn(LearnArgs),
     /// Predict the class of each row with a model file
     Predict(PredictArgs),
+    /// Examine a model file on rows that carry their class
+    Eval(EvalArgs),
+    /// Compute the features of images once, or write a table in another format
+    Features(FeaturesArgs),
     /// Show what a model file holds
     Inspect(InspectArgs),
     /// Add the memories of several model files over one pool
@@ -38,13 +43,16 @@ pub enum Command {
     DropClass(DropClassArgs),
     /// Write the deployed model alone: recruited nodes and readout, without the memory
     Export(ExportArgs),
+    /// Fetch data sets known by name, or show which are here
+    #[command(subcommand)]
+    Data(DataCommand),
 }
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct RunArgs {
-    /// digits (built in), mnist, fashion-mnist, cifar100-lite0, a folder or .csv file of your own, or an experiment
-    /// file (.toml), whose settings hold unless an option says otherwise
+    /// digits (built in), mnist, fashion-mnist, cifar100, cifar100-lite0, a folder or table of your own, or an
+    /// experiment file (.toml), whose settings hold unless an option says otherwise
     #[arg(default_value = "digits")]
     pub dataset: String,
 
@@ -104,8 +112,8 @@ pub struct LearnArgs {
     /// The model file
     pub model: PathBuf,
 
-    /// The rows of the task: a .csv file with the class in the last column, or a data set by name or folder
-    pub rows: String,
+    #[command(flatten)]
+    pub rows: RowsArgs,
 
     /// Kind of a new model [default: consolidation]
     #[arg(long, value_enum)]
@@ -118,9 +126,6 @@ pub struct LearnArgs {
     /// Seed of a new model [default: 0]
     #[arg(long)]
     pub seed: Option<u64>,
-
-    #[command(flatten)]
-    pub data: DataArgs,
 
     #[command(flatten)]
     pub shared: SharedArgs,
@@ -138,8 +143,8 @@ pub struct PredictArgs {
     /// The model file
     pub model: PathBuf,
 
-    /// The rows: a .csv file with or without the class in the last column, or a data set by name or folder
-    pub rows: String,
+    #[command(flatten)]
+    pub rows: RowsArgs,
 
     /// Rows that are known to belong together, as many at a time, or all; each row alone by default
     #[arg(long, default_value = "1", value_name = "ROWS|all", value_parser = group_size)]
@@ -153,8 +158,173 @@ pub struct PredictArgs {
     #[arg(long, value_name = "RATE", default_value = "0", value_parser = rate)]
     pub reject: f64,
 
+    /// Add the K most probable classes and their probabilities (consolidation)
+    #[arg(long, value_name = "K", conflicts_with = "proba")]
+    pub top: Option<usize>,
+
+    /// How answers are written [default: by the name of the output, or csv]
+    #[arg(long, value_enum)]
+    pub format: Option<AnswerFormat>,
+
+    /// Write the answers to this file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// How answers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AnswerFormat {
+    /// Comma-separated values, one line a row
+    Csv,
+    /// One JSON object a line
+    Jsonl,
+    /// A Parquet table, into a file
+    Parquet,
+}
+
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// The model file
+    pub model: PathBuf,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct FeaturesArgs {
+    #[command(flatten)]
+    pub rows: RowsArgs,
+
+    /// The table to write: .parquet, .arrow or .csv
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Which rows of a data set that has both
+    #[arg(long, value_enum, default_value = "train")]
+    pub part: PartName,
+}
+
+/// Parts of a data set by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PartName {
+    /// Rows to learn from
+    Train,
+    /// Rows to be examined on
+    Test,
+}
+
+/// Where rows come from, and how they are read.
+#[derive(Debug, Args)]
+pub struct RowsArgs {
+    /// The rows: a feature table (.parquet, .arrow, .npy, .npz, .safetensors, .csv, idx), a folder of images with a
+    /// folder per class, or a data set by name or folder
+    pub rows: PathBuf,
+
+    /// Column that holds the class [default: one called class or label; in csv files else the last]
+    #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
+    pub label: Option<String>,
+
+    /// Columns that hold the features, separated by commas [default: the one list of numbers, or all columns]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "COLUMN,...",
+        help_heading = "Tables"
+    )]
+    pub columns: Vec<String>,
+
+    /// ONNX model that turns images into features; several are read side by side [default: the pixels themselves]
+    #[arg(long = "backbone", value_name = "FILE", help_heading = "Images")]
+    pub backbones: Vec<PathBuf>,
+
+    /// Settings of a known backbone [default: by the file's name, and by a .toml file beside it]
+    #[arg(long, value_parser = named::<Preset>, help_heading = "Images")]
+    pub preset: Option<Preset>,
+
+    /// Output of the backbone that holds the features
+    #[arg(long, value_name = "NAME", help_heading = "Images")]
+    pub backbone_output: Option<String>,
+
+    /// Height and width that images are shown to the backbone in
+    #[arg(long, value_name = "PIXELS", help_heading = "Images")]
+    pub size: Option<usize>,
+
+    /// Order of the backbone's input: nchw or nhwc
+    #[arg(long, value_parser = named::<Layout>, help_heading = "Images")]
+    pub layout: Option<Layout>,
+
+    /// Order of the colours: rgb or bgr
+    #[arg(long, value_parser = named::<Channels>, help_heading = "Images")]
+    pub channels: Option<Channels>,
+
+    /// Subtracted from pixel values 0 to 255, one number per channel
+    #[arg(long, value_name = "R,G,B", value_parser = three, help_heading = "Images")]
+    pub mean: Option<Three>,
+
+    /// What pixel values are divided by then, one number per channel
+    #[arg(long, value_name = "R,G,B", value_parser = three, help_heading = "Images")]
+    pub scale: Option<Three>,
+
+    /// What computes the backbone: rten, or ort where that was built in
+    #[arg(long, default_value = "rten", help_heading = "Images")]
+    engine: Engine,
+
+    /// Folder where computed features are kept for the next time [default: the user's cache folder]
+    #[arg(long, value_name = "DIR", help_heading = "Images")]
+    pub cache: Option<PathBuf>,
+
+    /// Keep no computed features
+    #[arg(long, help_heading = "Images")]
+    pub no_cache: bool,
+
+    /// Stop at an image that cannot be read instead of skipping it
+    #[arg(long, help_heading = "Images")]
+    pub strict: bool,
+
     #[command(flatten)]
     pub data: DataArgs,
+}
+
+/// One number per channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Three([f32; 3]);
+
+fn three(text: &str) -> Result<Three, String> {
+    let numbers: Result<Vec<f32>, _> = text.split(',').map(|number| number.trim().parse()).collect();
+    let numbers = numbers.map_err(|e| e.to_string())?;
+    let three = numbers.try_into().map_err(|_| "three numbers, one per channel")?;
+    Ok(Three(three))
+}
+
+impl RowsArgs {
+    /// What was said about the backbone.
+    pub fn backbone_spec(&self) -> BackboneSpec {
+        BackboneSpec {
+            preset: self.preset,
+            output: self.backbone_output.clone(),
+            size: self.size,
+            layout: self.layout,
+            channels: self.channels,
+            mean: self.mean.map(|Three(mean)| mean),
+            scale: self.scale.map(|Three(scale)| scale),
+            ..BackboneSpec::default()
+        }
+    }
+
+    /// The rows as they are called in messages.
+    pub fn name(&self) -> String {
+        self.rows.display().to_string()
+    }
+
+    /// What computes the backbone.
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
 }
 
 #[derive(Debug, Args)]
@@ -176,15 +346,12 @@ pub struct UnlearnArgs {
     /// The model file
     pub model: PathBuf,
 
-    /// The rows, as they were learned
-    pub rows: String,
+    #[command(flatten)]
+    pub rows: RowsArgs,
 
     /// Unlearn the rows of these classes only, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
-
-    #[command(flatten)]
-    pub data: DataArgs,
 }
 
 #[derive(Debug, Args)]
@@ -226,7 +393,8 @@ pub struct InspectArgs {
 
 #[derive(Debug, Args)]
 pub struct DataArgs {
-    /// Folder that holds the data sets known by name [default: the variable AUTOACTIVATOR_DATA]
+    /// Folder that holds the data sets known by name [default: the variable AUTOACTIVATOR_DATA; what is not there is
+    /// looked for in the user's cache folder]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 }
@@ -234,9 +402,52 @@ pub struct DataArgs {
 impl DataArgs {
     /// The folder that was given, or that the environment names.
     pub fn dir(&self) -> Option<PathBuf> {
-        let named = || std::env::var_os("AUTOACTIVATOR_DATA").filter(|name| !name.is_empty());
-        self.data_dir.clone().or_else(|| named().map(PathBuf::from))
+        self.data_dir.clone().or_else(named_data_dir)
     }
+}
+
+/// The folder that the environment names.
+pub fn named_data_dir() -> Option<PathBuf> {
+    let named = std::env::var_os("AUTOACTIVATOR_DATA").filter(|name| !name.is_empty());
+    named.map(PathBuf::from)
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DataCommand {
+    /// Fetch data sets from their publishers, or from a mirror of your own
+    ///
+    /// Files are checked against their published content before they get their names. A fetch that was cut off goes
+    /// on where it ended when the same command is given again. A proxy is taken from HTTPS_PROXY, HTTP_PROXY,
+    /// ALL_PROXY and NO_PROXY. Prints the folder of each data set.
+    Get(DataGetArgs),
+    /// Show the data sets known by name: rows, classes, where they are, size on disk
+    List(DataListArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct DataGetArgs {
+    /// mnist, fashion-mnist or cifar100
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+
+    /// Address under which the files lie, named like the publisher's, instead of the publisher's own
+    #[arg(long, value_name = "URL")]
+    pub from: Option<String>,
+
+    /// Folder to put the data sets into [default: the variable AUTOACTIVATOR_DATA if that folder can be written to,
+    /// or else the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct DataListArgs {
+    /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub data: DataArgs,
 }
 
 /// Learners that a model file can hold.

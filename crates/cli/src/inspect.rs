@@ -7,6 +7,7 @@ use autoactivator::{Consolidation, Learner, Model, Reactivation};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
+use crate::rows::name_of;
 
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let model = Model::load(&args.model)?;
@@ -19,7 +20,7 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
             Model::Consolidation(learner) => tasks(learner),
             Model::Deployed(_) => String::new(),
         };
-        summary(model.learner(), file_bytes) + &details
+        summary(model.learner(), file_bytes) + &origin(&model) + &details
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
@@ -38,6 +39,7 @@ fn as_json(model: &Model, file_bytes: u64) -> Value {
         "file_bytes": file_bytes,
         "n_features": learner.n_features(),
         "classes": learner.classes(),
+        "origin": model.origin(),
         "nodes": size.nodes,
         "model_mb": size.model_mb(),
         "memory_mb": size.memory_mb(),
@@ -61,6 +63,13 @@ fn summary(learner: &dyn Learner, file_bytes: u64) -> String {
         file_bytes as f64 / (1024.0 * 1024.0),
         learner.classes().join(", "),
     )
+}
+
+/// What computes the rows, where that is known.
+fn origin(model: &Model) -> String {
+    model
+        .origin()
+        .map_or_else(String::new, |origin| format!("rows from {}\n", name_of(origin)))
 }
 
 fn units(learner: &Reactivation) -> String {

@@ -2,14 +2,14 @@
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{
-    Check, Consolidation, ConsolidationParams, ImageShape, Labels, Model, Reactivation, ReactivationParams,
-    Table,
+    Check, Consolidation, ConsolidationParams, ImageShape, Model, Reactivation, ReactivationParams,
 };
-use cil::data::{self, Part};
+use cil::data::Part;
 use serde_json::{Value, json};
 
 use crate::args::{LearnArgs, ModelKind};
 use crate::progress::TaskBar;
+use crate::rows::{Expected, RowSource};
 
 pub fn learn(args: &LearnArgs) -> Result<()> {
     // A file that is no model is said before the rows are read.
@@ -18,25 +18,47 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     } else {
         None
     };
-    let rows = data::read(&args.rows, args.data.dir().as_deref(), Part::Train)?;
-    let mut model = found.map_or_else(|| make(args, rows.image), Ok)?;
-    let (x, y) = select(rows.x, rows.y, &args.classes)?;
-    let mut bar = TaskBar::new();
-    let learned = model.learner_mut().learn(x.rows(), &y, &mut bar);
+    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(found.as_ref()))?;
+    let mut model = match found {
+        Some(model) => model,
+        None => {
+            let mut model = make(args, rows.image())?;
+            model.set_origin(rows.origin());
+            model
+        }
+    };
+    let mut bar = TaskBar::new(rows.n_rows());
+    let learned = learn_rows(&mut model, &rows, &args.classes, &mut bar);
     bar.finish();
-    learned.with_context(|| args.rows.clone())?;
+    let n_rows = learned.with_context(|| args.rows.name())?;
     model.save(&args.model)?;
     let (learner, size) = (model.learner(), model.learner().size());
     eprintln!(
-        "{}: learned {} rows; {} classes, {} nodes, model {:.3} MB, memory {:.3} MB",
+        "{}: learned {n_rows} rows; {} classes, {} nodes, model {:.3} MB, memory {:.3} MB",
         args.model.display(),
-        x.rows().len(),
         learner.classes().len(),
         size.nodes,
         size.model_mb(),
         size.memory_mb(),
     );
     Ok(())
+}
+
+/// One task; consolidation takes it in batch by batch, others need all rows at once.
+fn learn_rows(
+    model: &mut Model,
+    rows: &RowSource<'_>,
+    classes: &[String],
+    bar: &mut TaskBar,
+) -> Result<usize> {
+    if let Model::Consolidation(learner) = model {
+        let learned = learner.learn_batches(|| rows.labelled(classes), bar);
+        rows.check_seen(classes)?;
+        return learned;
+    }
+    let (x, y) = rows.collect(classes)?;
+    model.learner_mut().learn(x.rows(), &y, bar)?;
+    Ok(y.len())
 }
 
 /// A new model.
@@ -105,23 +127,4 @@ fn refuse_changes(args: &LearnArgs, now: &Value, asked: &Value) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// The rows of the given classes; all rows when none is given.
-pub fn select(x: Table, y: Labels, classes: &[String]) -> Result<(Table, Labels)> {
-    if classes.is_empty() {
-        return Ok((x, y));
-    }
-    for class in classes {
-        if !y.names().contains(class) {
-            bail!(
-                "class '{class}' is not in the data; it has {}",
-                y.names().join(", ")
-            );
-        }
-    }
-    let rows: Vec<usize> = (0..y.len())
-        .filter(|&i| classes.iter().any(|class| class == y.name(i)))
-        .collect();
-    Ok((x.rows().gather(&rows), y.gather(&rows)))
 }

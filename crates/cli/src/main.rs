@@ -2,34 +2,44 @@
 //!
 //! stdout is data, everything else goes to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted.
 
+mod answers;
 mod args;
+mod data;
+mod eval;
 mod experiment;
+mod extract;
 mod inspect;
 mod interrupt;
 mod learn;
 mod memory;
 mod predict;
 mod progress;
+mod rows;
 mod run;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command};
+use args::{Cli, Command, DataCommand};
 
 fn main() -> ExitCode {
     interrupt::listen();
+    leave_readers_quiet();
     let cli = Cli::parse();
     let done = match &cli.command {
         Command::Run(args) => run::run(args),
         Command::Learn(args) => learn::learn(args),
         Command::Predict(args) => predict::predict(args),
+        Command::Eval(args) => eval::eval(args),
+        Command::Features(args) => extract::features(args),
         Command::Inspect(args) => inspect::inspect(args),
         Command::Merge(args) => memory::merge(args),
         Command::Unlearn(args) => memory::unlearn(args),
         Command::DropClass(args) => memory::drop_class(args),
         Command::Export(args) => memory::export(args),
+        Command::Data(DataCommand::Get(args)) => data::get(args),
+        Command::Data(DataCommand::List(args)) => data::list(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -39,6 +49,16 @@ fn main() -> ExitCode {
             ExitCode::from(if interrupt::requested() { 130 } else { 2 })
         }
     }
+}
+
+/// A reader of tables that gives up on a damaged file is reported as an error, and needs no words of its own.
+fn leave_readers_quiet() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(features::table::READER) {
+            usual(panic);
+        }
+    }));
 }
 
 /// Whoever read our stdout has seen enough: not an error of ours.

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{Consolidation, Learner, Model, write_atomically};
-use cil::data::{self, Part};
+use cil::data::Part;
 
 use crate::args::{DropClassArgs, ExportArgs, MergeArgs, UnlearnArgs};
-use crate::learn::select;
+use crate::rows::{Expected, RowSource};
 
 pub fn merge(args: &MergeArgs) -> Result<()> {
     let base = args.base.as_deref().map(load).transpose()?;
@@ -33,9 +33,13 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
 
 pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
     let mut learner = load(&args.model)?;
-    let rows = data::read(&args.rows, args.data.dir().as_deref(), Part::Train)?;
-    let (x, y) = select(rows.x, rows.y, &args.classes)?;
-    learner.unlearn(x.rows(), &y).with_context(|| args.rows.clone())?;
+    let expected = Expected {
+        n_features: learner.n_features(),
+        origin: learner.origin(),
+    };
+    let rows = RowSource::open(&args.rows, Part::Train, &expected)?;
+    let (x, y) = rows.collect(&args.classes)?;
+    learner.unlearn(x.rows(), &y).with_context(|| args.rows.name())?;
     save(learner, &args.model)
 }
 

@@ -1,42 +1,64 @@
-//! `autoactivator predict`: the class of each row as CSV on stdout; how many were right on stderr, when rows carry
-//! their class.
-
-use std::io::{BufWriter, Write};
+//! `autoactivator predict`: the class of each row; how many were right on stderr, when rows carry their class.
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Answer, Deployed, Error, Labels, Learner, Model, Rows};
-use cil::data::{self, Part};
+use autoactivator::{Answer, Deployed, Error, Learner, Model, Rows};
+use cil::data::Part;
+use features::Batch;
 
+use crate::answers::{Answers, Detail, class_of, refuse_same};
 use crate::args::{GroupSize, PredictArgs};
-
-/// The answer for a row of none of the known classes.
-const UNKNOWN: &str = "unknown";
+use crate::rows::{Expected, RowSource};
 
 pub fn predict(args: &PredictArgs) -> Result<()> {
+    refuse_same(args.output.as_ref(), &args.model)?;
     let model = Model::load(&args.model)?;
     let learner = model.learner();
-    let n_features = learner.n_features().ok_or(Error::NothingLearned)?;
-    let (x, y) = data::read_maybe_labelled(&args.rows, args.data.dir().as_deref(), Part::Test, n_features)?;
-    let of_rows = || args.rows.clone();
-    let asked = args.proba || args.reject > 0.0;
-    let answers = match deployed(&model).filter(|_| asked && args.group == GroupSize::Rows(1)) {
-        Some(deployed) => deployed.answers(x.rows(), args.reject).with_context(of_rows)?,
-        None if asked => bail!("--proba and --reject need a consolidation model, and rows judged alone"),
-        None => predict_groups(learner, x.rows(), args.group)
-            .with_context(of_rows)?
-            .into_iter()
-            .map(sure)
-            .collect(),
-    };
-    write_csv(learner.classes(), &answers, args.proba)?;
-    if let Some(y) = y {
-        report(learner.classes(), &answers, &y);
+    if learner.n_features().is_none() {
+        bail!(Error::NothingLearned);
     }
+    let detail = match args.top {
+        Some(k) => Detail::Top(k),
+        None if args.proba => Detail::All,
+        None => Detail::Class,
+    };
+    let asked = detail != Detail::Class || args.reject > 0.0;
+    let deployed = deployed(&model).filter(|_| args.group == GroupSize::Rows(1));
+    if asked && deployed.is_none() {
+        bail!("--proba, --top and --reject need a consolidation model, and rows judged alone");
+    }
+    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
+    let mut answers = Answers::create(args.output.as_deref(), args.format, learner.classes(), detail)?;
+    let mut tally = Tally::default();
+    for batch in grouped(&rows, args.group)? {
+        let batch = batch.with_context(|| args.rows.name())?;
+        let x = batch.x.rows();
+        let found = match deployed.filter(|_| asked) {
+            Some(deployed) => deployed.answers(x, args.reject),
+            None => predict_groups(learner, x, args.group).map(|found| found.into_iter().map(sure).collect()),
+        };
+        let found = found.with_context(|| args.rows.name())?;
+        answers.write(&found, batch.names.as_deref())?;
+        tally.add(learner.classes(), &found, batch.y.as_deref());
+    }
+    answers.finish()?;
+    tally.report();
     Ok(())
 }
 
+/// Rows as they come, or all of them when they are judged together.
+fn grouped<'a>(
+    rows: &'a RowSource<'_>,
+    group: GroupSize,
+) -> Result<Box<dyn Iterator<Item = Result<Batch>> + 'a>> {
+    if group == GroupSize::Rows(1) {
+        return rows.batches();
+    }
+    let whole = Batch::collect(rows.batches()?)?;
+    Ok(Box::new(whole.into_iter().map(Ok)))
+}
+
 /// What a model of consolidation predicts with.
-fn deployed(model: &Model) -> Option<&Deployed> {
+pub fn deployed(model: &Model) -> Option<&Deployed> {
     match model {
         Model::Consolidation(learner) => learner.deployed(),
         Model::Deployed(deployed) => Some(deployed),
@@ -51,47 +73,39 @@ fn sure(class: u32) -> Answer {
     }
 }
 
-fn write_csv(classes: &[String], answers: &[Answer], proba: bool) -> Result<()> {
-    let mut stdout = BufWriter::new(std::io::stdout().lock());
-    write!(stdout, "row,class")?;
-    for class in classes.iter().filter(|_| proba) {
-        write!(stdout, ",{}", quoted(class))?;
-    }
-    writeln!(stdout)?;
-    for (row, answer) in answers.iter().enumerate() {
-        write!(
-            stdout,
-            "{row},{}",
-            quoted(name(classes, answer).unwrap_or(UNKNOWN))
-        )?;
-        for probability in answer.probabilities.iter().filter(|_| proba) {
-            write!(stdout, ",{probability}")?;
+/// How many were right.
+#[derive(Default)]
+struct Tally {
+    rows: usize,
+    right: usize,
+    unknown: usize,
+}
+
+impl Tally {
+    fn add(&mut self, classes: &[String], answers: &[Answer], y: Option<&[String]>) {
+        for (answer, y) in answers.iter().zip(y.unwrap_or_default()) {
+            let name = class_of(classes, answer);
+            self.rows += 1;
+            self.right += usize::from(name == Some(y));
+            self.unknown += usize::from(name.is_none());
         }
-        writeln!(stdout)?;
     }
-    Ok(stdout.flush()?)
-}
 
-fn name<'a>(classes: &'a [String], answer: &Answer) -> Option<&'a str> {
-    answer.class.map(|place| classes[place as usize].as_str())
-}
-
-/// How many were right, on stderr.
-fn report(classes: &[String], answers: &[Answer], y: &Labels) {
-    let names: Vec<Option<&str>> = answers.iter().map(|answer| name(classes, answer)).collect();
-    let right = names
-        .iter()
-        .enumerate()
-        .filter(|(row, name)| **name == Some(y.name(*row)))
-        .count();
-    let unknown = names.iter().filter(|name| name.is_none()).count();
-    let percent = 100.0 * right as f64 / y.len().max(1) as f64;
-    let rejected = if unknown > 0 {
-        format!(", {unknown} unknown")
-    } else {
-        String::new()
-    };
-    eprintln!("{right} of {} rows right ({percent:.2} %){rejected}", y.len());
+    /// On stderr; nothing when no row carried its class.
+    fn report(&self) {
+        if self.rows == 0 {
+            return;
+        }
+        let percent = 100.0 * self.right as f64 / self.rows as f64;
+        let rejected = match self.unknown {
+            0 => String::new(),
+            n => format!(", {n} unknown"),
+        };
+        eprintln!(
+            "{} of {} rows right ({percent:.2} %){rejected}",
+            self.right, self.rows
+        );
+    }
 }
 
 fn predict_groups(learner: &dyn Learner, x: Rows<'_>, group: GroupSize) -> Result<Vec<u32>, Error> {
@@ -103,14 +117,5 @@ fn predict_groups(learner: &dyn Learner, x: Rows<'_>, group: GroupSize) -> Resul
                 x.chunks(rows).map(|group| learner.predict_group(group)).collect();
             Ok(groups?.concat())
         }
-    }
-}
-
-/// A CSV field, quoted when it has to be.
-fn quoted(name: &str) -> String {
-    if name.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_owned()
     }
 }

@@ -44,9 +44,9 @@ impl Progress for ExamBar {
             .set_message(format!("{}: {}", self.place, describe(step)));
     }
 
-    fn observed(&mut self, rows: usize, of: usize) {
-        self.bar
-            .set_message(format!("{}: {rows} of {of} rows", self.place));
+    fn observed(&mut self, rows: usize, of: Option<usize>) {
+        let of = of.map_or_else(String::new, |of| format!(" of {of}"));
+        self.bar.set_message(format!("{}: {rows}{of} rows", self.place));
     }
 
     fn interrupted(&self) -> bool {
@@ -55,11 +55,12 @@ impl Progress for ExamBar {
 }
 
 /// A bar over one task: rows taken in, or nodes grown.
-pub struct TaskBar(ProgressBar);
+pub struct TaskBar(ProgressBar, Option<usize>);
 
 impl TaskBar {
-    pub fn new() -> Self {
-        Self(bar(0, ""))
+    /// For a task of so many rows, where that is known.
+    pub fn new(n_rows: Option<usize>) -> Self {
+        Self(bar(0, ""), n_rows)
     }
 
     pub fn finish(&self) {
@@ -78,12 +79,34 @@ impl Observer for TaskBar {
         self.show(step.nodes, step.max_nodes, describe(step));
     }
 
-    fn observed(&mut self, rows: usize, of: usize) {
-        self.show(rows, of, "rows".to_owned());
+    fn observed(&mut self, rows: usize, of: Option<usize>) {
+        self.show(rows, of.or(self.1).unwrap_or(rows), "rows".to_owned());
     }
 
     fn interrupted(&self) -> bool {
         interrupt::requested()
+    }
+}
+
+/// A bar over images whose features are computed: how fast, and how long still.
+pub struct ImagesBar(ProgressBar);
+
+impl ImagesBar {
+    pub fn new(n_images: usize) -> Self {
+        let bar = bar(n_images, "images");
+        bar.set_message("computing features");
+        Self(bar)
+    }
+
+    pub fn show(&self, done: usize) {
+        self.0.set_position(done as u64);
+        self.0.set_message(format!("{:.0} images/s", self.0.per_sec()));
+    }
+}
+
+impl Drop for ImagesBar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

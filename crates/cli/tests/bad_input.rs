@@ -96,7 +96,7 @@ fn a_folder_in_place_of_a_model() {
 #[test]
 fn no_data_directory() {
     let place = Workplace::new();
-    for name in ["mnist", "fashion-mnist", "cifar100-lite0"] {
+    for name in ["mnist", "fashion-mnist", "cifar100", "cifar100-lite0"] {
         let expected = [
             name,
             "set AUTOACTIVATOR_DATA or --data-dir to the folder that holds",

@@ -11,15 +11,18 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 11] = [
     "run",
     "learn",
     "predict",
+    "eval",
+    "features",
     "inspect",
     "merge",
     "unlearn",
     "drop-class",
     "export",
+    "data",
 ];
 
 #[test]
@@ -31,6 +34,9 @@ fn the_program() {
 fn every_command() {
     for command in COMMANDS {
         insta::assert_snapshot!(command, help(&[command, "--help"]));
+    }
+    for command in ["get", "list"] {
+        insta::assert_snapshot!(format!("data-{command}"), help(&["data", command, "--help"]));
     }
 }
 

@@ -267,6 +267,7 @@ fn inspection_for_programs() {
         "file_bytes",
         "n_features",
         "classes",
+        "origin",
         "nodes",
         "model_mb",
         "memory_mb",

@@ -2,6 +2,8 @@
 
 use autoactivator::Table;
 
+use crate::error::Error;
+
 /// Some consecutive rows of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
@@ -11,4 +13,50 @@ pub struct Batch {
     pub y: Option<Vec<String>>,
     /// What each row is called, such as the path of an image; none when rows are only numbered.
     pub names: Option<Vec<String>>,
+}
+
+/// A stream of batches, in the order of the source.
+pub type Batches = Box<dyn Iterator<Item = Result<Batch, Error>> + Send>;
+
+impl Batch {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.x.rows().len()
+    }
+
+    /// Whether there is no row at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads a stream to its end; none when it has no batch.
+    pub fn collect<E: From<Error>>(
+        batches: impl IntoIterator<Item = Result<Self, E>>,
+    ) -> Result<Option<Self>, E> {
+        let (mut values, mut n_features) = (Vec::new(), 0);
+        let (mut y, mut names) = (Some(Vec::new()), Some(Vec::new()));
+        for batch in batches {
+            let batch = batch?;
+            n_features = batch.x.rows().n_features();
+            if values.is_empty() {
+                values = batch.x.into_values();
+            } else {
+                values.extend_from_slice(batch.x.rows().values());
+            }
+            extend(&mut y, batch.y);
+            extend(&mut names, batch.names);
+        }
+        if values.is_empty() {
+            return Ok(None);
+        }
+        let x = Table::new(values, n_features).map_err(Error::from)?;
+        Ok(Some(Self { x, y, names }))
+    }
+}
+
+fn extend(all: &mut Option<Vec<String>>, more: Option<Vec<String>>) {
+    match (all.as_mut(), more) {
+        (Some(all), Some(more)) => all.extend(more),
+        _ => *all = None,
+    }
 }

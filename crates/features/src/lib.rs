@@ -2,8 +2,18 @@
 //!
 //! Whatever the source, rows arrive as a stream of [`Batch`]es, so that data larger than memory can be learned from.
 
+mod backbone;
 mod batch;
+mod cache;
 mod error;
+mod extractor;
+mod image;
+pub mod table;
 
-pub use batch::Batch;
-pub use error::{Error, bad, io_error};
+pub use backbone::{Backbone, BackboneSpec, Channels, Engine, Identity, Layout, Preset, Settings};
+pub use batch::{Batch, Batches};
+pub use cache::Cache;
+pub use error::Error;
+pub use extractor::{ExtractOptions, Extractor, ImageRows, Origin, Skipped};
+pub use image::{Filter, ImageFile, ImageFolder, Part, Pixels, Resize, decode, is_image};
+pub use table::{Columns, FeatureTable};

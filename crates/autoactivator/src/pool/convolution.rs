@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FirstTask, NodePool, Pool};
 use crate::error::Error;
-use crate::linalg::{Matrix, product};
+use crate::linalg::{Matrix, product_into};
 use crate::params::Precision;
 use crate::rng::Random;
 use crate::rows::{ImageShape, Rows, Table};
@@ -199,17 +199,26 @@ impl Convolution {
 
     /// Outputs of one image.
     #[inline(always)]
-    fn outputs_of(&self, pixels: &[f32], out: &mut [f32]) {
-        let respond = |bank: &Bank| bank.respond(pixels, self.image, &self.spec);
-        let pooled: Vec<Pooled> = self.banks.iter().map(respond).collect();
+    fn outputs_of(&self, pixels: &[f32], responders: &mut [Responder<'_>], out: &mut [f32]) {
+        responders
+            .iter_mut()
+            .for_each(|responder| responder.respond(pixels));
         for (value, node) in out.iter_mut().zip(&self.nodes) {
-            *value = pooled[node.bank as usize].at(node.cell, node.response);
+            *value = responders[node.bank as usize].at(node.cell, node.response);
         }
         if self.spec.power == 0.5 {
             out.iter_mut().for_each(|v| *v = v.sqrt());
         } else {
             out.iter_mut().for_each(|v| *v = v.powf(self.spec.power));
         }
+    }
+
+    /// What answers one image after the other, bank by bank.
+    fn responders(&self) -> Vec<Responder<'_>> {
+        self.banks
+            .iter()
+            .map(|bank| Responder::new(bank, self.image, &self.spec))
+            .collect()
     }
 }
 
@@ -221,15 +230,14 @@ fn padded_shape(image: ImageShape, padding: usize) -> ImageShape {
     }
 }
 
-fn pad(pixels: &[f32], image: ImageShape, padding: usize) -> Vec<f32> {
+/// Copies an image into the middle of `padded`, which has zeros around it.
+fn pad(pixels: &[f32], image: ImageShape, padding: usize, padded: &mut [f32]) {
     let shape = padded_shape(image, padding);
     let (line, margin) = (image.width * image.channels, padding * image.channels);
-    let mut padded = vec![0.0; shape.n_values()];
     for (y, row) in pixels.chunks_exact(line).enumerate() {
         let start = (y + padding) * shape.width * image.channels + margin;
         padded[start..start + line].copy_from_slice(row);
     }
-    padded
 }
 
 fn cut_bank(
@@ -243,9 +251,15 @@ fn cut_bank(
     let padding = spec.padding(side);
     let shape = padded_shape(image, padding);
     let mut filters = Matrix::zeros(side * side * image.channels, 0);
+    let mut padded = vec![0.0; shape.n_values()];
     let (mut needed, mut failed) = (spec.min_deviation, 0);
     while filters.n_cols() < n_filters {
-        let padded = pad(task.x.row(random.below(task.x.len())), image, padding);
+        pad(
+            task.x.row(random.below(task.x.len())),
+            image,
+            padding,
+            &mut padded,
+        );
         let top = random.below(shape.height - side + 1);
         let left = random.below(shape.width - side + 1);
         let mut patch = Vec::with_capacity(filters.n_rows());
@@ -280,84 +294,152 @@ fn copy_patch(padded: &[f32], shape: ImageShape, side: usize, top: usize, left: 
     }
 }
 
-/// Mean responses of one bank over all cells.
-struct Pooled {
-    n_responses: usize,
-    /// Cell after cell, `n_responses` each.
-    values: Vec<f32>,
+/// A bank at work, with all the room it needs for one image.
+struct Responder<'a> {
+    bank: &'a Bank,
+    spec: &'a ConvolutionSpec,
+    image: ImageShape,
+    /// Of the padded image.
+    shape: ImageShape,
+    /// The cells down the image.
+    rows: Vec<(usize, usize)>,
+    /// The cells across it.
+    columns: Vec<(usize, usize)>,
+    padded: Vec<f32>,
+    /// The patch under the filters at each position, `(n_positions, n_weights)`.
+    patches: Matrix<f32>,
+    /// 1 / (contrast + constant) at each position.
+    gains: Vec<f32>,
+    /// `(n_filters, n_positions)`.
+    responses: Matrix<f32>,
+    /// Sums over the cells of one line of positions, `n_responses` each.
+    line: Vec<f32>,
+    /// Mean responses, cell after cell, `n_responses` each.
+    pooled: Vec<f32>,
 }
 
-impl Pooled {
-    fn at(&self, cell: u32, response: u32) -> f32 {
-        self.values[cell as usize * self.n_responses + response as usize]
+impl<'a> Responder<'a> {
+    fn new(bank: &'a Bank, image: ImageShape, spec: &'a ConvolutionSpec) -> Self {
+        let shape = padded_shape(image, spec.padding(bank.side));
+        let (height, width) = (shape.height - bank.side + 1, shape.width - bank.side + 1);
+        let n_responses = bank.filters.n_cols() * if spec.both_signs { 2 } else { 1 };
+        Self {
+            bank,
+            spec,
+            image,
+            shape,
+            rows: cells(height, spec.grid, spec.overlap),
+            columns: cells(width, spec.grid, spec.overlap),
+            padded: vec![0.0; shape.n_values()],
+            patches: Matrix::zeros(height * width, bank.filters.n_rows()),
+            gains: vec![0.0; height * width],
+            responses: Matrix::zeros(bank.filters.n_cols(), height * width),
+            line: vec![0.0; spec.grid * n_responses],
+            pooled: vec![0.0; spec.grid * spec.grid * n_responses],
+        }
     }
-}
 
-impl Bank {
+    fn at(&self, cell: u32, response: u32) -> f32 {
+        let n_responses = self.line.len() / self.spec.grid;
+        self.pooled[cell as usize * n_responses + response as usize]
+    }
+
+    /// Fills `pooled` for one image.
     #[inline(always)]
-    fn respond(&self, pixels: &[f32], image: ImageShape, spec: &ConvolutionSpec) -> Pooled {
-        let padding = spec.padding(self.side);
-        let shape = padded_shape(image, padding);
-        let (height, width) = (shape.height - self.side + 1, shape.width - self.side + 1);
-        let (patches, gains) = self.patches(&pad(pixels, image, padding), shape, spec.contrast);
-        let responses = product(self.filters.t(), patches.view());
-        let n_filters = self.filters.n_cols();
-        let n_responses = n_filters * if spec.both_signs { 2 } else { 1 };
-        let (rows, columns) = (
-            cells(height, spec.grid, spec.overlap),
-            cells(width, spec.grid, spec.overlap),
+    fn respond(&mut self, pixels: &[f32]) {
+        // A bank of which no filter is read any more.
+        if self.line.is_empty() {
+            return;
+        }
+        pad(
+            pixels,
+            self.image,
+            self.spec.padding(self.bank.side),
+            &mut self.padded,
         );
-        let mut values = vec![0.0; spec.grid * spec.grid * n_responses];
-        let mut line = vec![0.0; spec.grid * n_responses];
-        for y in 0..height {
-            line.fill(0.0);
-            for x in 0..width {
-                let at = y * width + x;
-                let holding = columns
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, (start, end))| (*start..*end).contains(&x));
-                for (cell, _) in holding {
-                    let sums = &mut line[cell * n_responses..(cell + 1) * n_responses];
-                    rectify(responses.col(at), gains[at], spec.threshold, sums);
+        self.measure_contrast();
+        self.copy_patches();
+        product_into(&mut self.responses, self.bank.filters.t(), self.patches.t());
+        self.pool();
+    }
+
+    /// Positions of the filter across the padded image.
+    fn width(&self) -> usize {
+        self.shape.width - self.bank.side + 1
+    }
+
+    /// Each place of the filter sees the image shifted by as much.
+    #[inline(always)]
+    fn copy_patches(&mut self) {
+        let (width, side, channels) = (self.width(), self.bank.side, self.shape.channels);
+        let line = self.shape.width * channels;
+        for weight in 0..self.patches.n_cols() {
+            let (dy, dx) = (weight / (side * channels), weight % (side * channels));
+            let column = self.patches.col_mut(weight).chunks_exact_mut(width).enumerate();
+            for (y, to) in column {
+                let from = &self.padded[(y + dy) * line + dx..];
+                if channels == 1 {
+                    to.copy_from_slice(&from[..width]);
+                } else {
+                    let pixels = to.iter_mut().zip(from.iter().step_by(channels));
+                    pixels.for_each(|(to, from)| *to = *from);
                 }
             }
-            let holding = rows
-                .iter()
-                .enumerate()
-                .filter(|(_, (start, end))| (*start..*end).contains(&y));
-            for (cell, _) in holding {
-                let sums = &mut values[cell * line.len()..(cell + 1) * line.len()];
-                sums.iter_mut().zip(&line).for_each(|(sum, v)| *sum += v);
+        }
+    }
+
+    /// Sums of the values and of their squares under the filter, first down, then across.
+    #[inline(always)]
+    fn measure_contrast(&mut self) {
+        let (width, side, channels) = (self.width(), self.bank.side, self.shape.channels);
+        let line = self.shape.width * channels;
+        let n_weights = self.bank.filters.n_rows() as f32;
+        let (mut sums, mut squares) = (vec![0.0; line], vec![0.0; line]);
+        for (y, gains) in self.gains.chunks_exact_mut(width).enumerate() {
+            sums.fill(0.0);
+            squares.fill(0.0);
+            for row in self.padded[y * line..].chunks_exact(line).take(side) {
+                for ((sum, square), v) in sums.iter_mut().zip(&mut squares).zip(row) {
+                    *sum += v;
+                    *square += v * v;
+                }
+            }
+            for (x, gain) in gains.iter_mut().enumerate() {
+                let under = x * channels..(x + side) * channels;
+                let sum: f32 = sums[under.clone()].iter().sum();
+                let square: f32 = squares[under].iter().sum();
+                let contrast = (square - sum * sum / n_weights).max(0.0).sqrt();
+                *gain = 1.0 / (contrast + self.spec.contrast);
             }
         }
-        for (cell, sums) in values.chunks_mut(n_responses.max(1)).enumerate() {
-            let ((top, bottom), (left, right)) = (rows[cell / spec.grid], columns[cell % spec.grid]);
+    }
+
+    /// Means of the rectified responses over all cells.
+    #[inline(always)]
+    fn pool(&mut self) {
+        let (width, grid) = (self.width(), self.spec.grid);
+        let n_responses = self.line.len() / grid;
+        let (rows, columns) = (&self.rows, &self.columns);
+        self.pooled.fill(0.0);
+        for (y, gains) in self.gains.chunks_exact(width).enumerate() {
+            self.line.fill(0.0);
+            for (x, &gain) in gains.iter().enumerate() {
+                let responses = self.responses.col(y * width + x);
+                let sums = self.line.chunks_exact_mut(n_responses).zip(columns);
+                for (sums, _) in sums.filter(|(_, (start, end))| (*start..*end).contains(&x)) {
+                    rectify(responses, gain, self.spec.threshold, sums);
+                }
+            }
+            let sums = self.pooled.chunks_exact_mut(self.line.len()).zip(rows);
+            for (sums, _) in sums.filter(|(_, (start, end))| (*start..*end).contains(&y)) {
+                sums.iter_mut().zip(&self.line).for_each(|(sum, v)| *sum += v);
+            }
+        }
+        for (cell, sums) in self.pooled.chunks_exact_mut(n_responses).enumerate() {
+            let ((top, bottom), (left, right)) = (rows[cell / grid], columns[cell % grid]);
             let share = 1.0 / ((bottom - top) * (right - left)) as f32;
             sums.iter_mut().for_each(|sum| *sum *= share);
         }
-        Pooled { n_responses, values }
-    }
-
-    /// All patches under the filters, `(n_weights, n_positions)`, and 1 / (contrast + constant) of each.
-    fn patches(&self, padded: &[f32], shape: ImageShape, constant: f32) -> (Matrix<f32>, Vec<f32>) {
-        let (height, width) = (shape.height - self.side + 1, shape.width - self.side + 1);
-        let n_weights = self.filters.n_rows();
-        let mut values = Vec::with_capacity(n_weights * height * width);
-        let mut gains = Vec::with_capacity(height * width);
-        for y in 0..height {
-            for x in 0..width {
-                let start = values.len();
-                copy_patch(padded, shape, self.side, y, x, &mut values);
-                let (sum, square) = values[start..]
-                    .iter()
-                    .fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
-                let contrast = (square - sum * sum / n_weights as f32).max(0.0).sqrt();
-                gains.push(1.0 / (contrast + constant));
-            }
-        }
-        let patches = Matrix::from_columns(values, n_weights, height * width);
-        (patches.unwrap_or_else(|| Matrix::zeros(n_weights, 0)), gains)
     }
 }
 
@@ -399,13 +481,15 @@ impl Pool for Convolution {
     /// Each image is a product of its own, which rounds the same in whatever company.
     fn outputs(&self, x: Rows<'_>, _: Precision) -> Table {
         let mut values = vec![0.0; x.len() * self.n_nodes()];
-        let images: Vec<&[f32]> = x.iter().collect();
         values
             .par_chunks_mut(self.n_nodes().max(1))
-            .zip(images)
-            .for_each(|(out, pixels)| {
-                pulp::Arch::new().dispatch(|| self.outputs_of(pixels, out));
-            });
+            .zip(x.values().par_chunks(x.n_features()))
+            .for_each_init(
+                || self.responders(),
+                |responders, (out, pixels)| {
+                    pulp::Arch::new().dispatch(|| self.outputs_of(pixels, responders, out));
+                },
+            );
         Table::from_whole_rows(values, self.n_nodes())
     }
 
@@ -447,5 +531,99 @@ impl Pool for Convolution {
             .iter()
             .map(|bank| bank.filters.values().len() * positions(bank))
             .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One node, position by position, as it is defined.
+    fn slow_output(pool: &Convolution, pixels: &[f32], node: &Reading) -> f64 {
+        let (image, spec, bank) = (pool.image, &pool.spec, &pool.banks[node.bank as usize]);
+        let (side, padding) = (bank.side as isize, spec.padding(bank.side) as isize);
+        let pixel = |y: isize, x: isize, channel: usize| {
+            let inside = (0..image.height as isize).contains(&y) && (0..image.width as isize).contains(&x);
+            let at = (y * image.width as isize + x) * image.channels as isize + channel as isize;
+            if inside {
+                f64::from(pixels[at as usize])
+            } else {
+                0.0
+            }
+        };
+        let n_filters = bank.filters.n_cols();
+        let filter = bank.filters.col(node.response as usize % n_filters);
+        let sign = if node.response as usize >= n_filters {
+            -1.0
+        } else {
+            1.0
+        };
+        let shape = padded_shape(image, padding as usize);
+        let down =
+            cells(shape.height - bank.side + 1, spec.grid, spec.overlap)[node.cell as usize / spec.grid];
+        let across =
+            cells(shape.width - bank.side + 1, spec.grid, spec.overlap)[node.cell as usize % spec.grid];
+        let mut sum = 0.0;
+        for y in down.0..down.1 {
+            for x in across.0..across.1 {
+                let mut patch = Vec::new();
+                for dy in 0..side {
+                    for dx in 0..side {
+                        let (y, x) = (y as isize + dy - padding, x as isize + dx - padding);
+                        patch.extend((0..image.channels).map(|channel| pixel(y, x, channel)));
+                    }
+                }
+                let mean = patch.iter().sum::<f64>() / patch.len() as f64;
+                let contrast = patch.iter().map(|v| (v - mean).powi(2)).sum::<f64>().sqrt();
+                let response: f64 = patch.iter().zip(filter).map(|(v, w)| v * f64::from(*w)).sum();
+                let normalised = sign * response / (contrast + f64::from(spec.contrast));
+                sum += (normalised - f64::from(spec.threshold)).max(0.0);
+            }
+        }
+        let n_positions = (down.1 - down.0) * (across.1 - across.0);
+        (sum / n_positions as f64).powf(f64::from(spec.power))
+    }
+
+    #[test]
+    fn many_positions_at_a_time_are_one_after_the_other() {
+        for (channels, padded, both_signs, power) in
+            [(1, false, false, 0.5), (1, true, true, 0.7), (3, true, true, 0.5)]
+        {
+            let image = ImageShape {
+                height: 9,
+                width: 8,
+                channels,
+            };
+            let mut random = Random::new(1, crate::rng::Stream::Pool { layer: 0 });
+            let values: Vec<f32> = (0..20 * image.n_values()).map(|_| random.normal()).collect();
+            let x = Rows::new(&values, image.n_values()).unwrap();
+            let task = FirstTask {
+                x,
+                places: &[],
+                image: Some(image),
+                seed: 0,
+            };
+            let spec = ConvolutionSpec {
+                filters: 7,
+                sides: vec![3, 5],
+                padded,
+                both_signs,
+                grid: 2,
+                overlap: 1,
+                power,
+                ..ConvolutionSpec::default()
+            };
+            let pool = Convolution::cut(&mut random, &task, image, &spec).unwrap();
+            let outputs = pool.outputs(x, Precision::F32);
+            for (pixels, outputs) in x.iter().zip(outputs.rows().iter()) {
+                for (node, &output) in pool.nodes.iter().zip(outputs) {
+                    let truth = slow_output(&pool, pixels, node);
+                    assert!(
+                        (f64::from(output) - truth).abs() < 1e-4,
+                        "{node:?}: {output}, not {truth}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -11,6 +11,9 @@ use crate::params::Precision;
 use crate::rng::Random;
 use crate::rows::{Rows, Table};
 
+/// Rows of which one thread makes short work.
+const FEW_ROWS: usize = 16;
+
 /// Fully connected nodes, or a selection of the features themselves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense {
@@ -86,11 +89,17 @@ pub fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -> Vec<f
             product(nodes.weights.to_f64().t(), x.view()).to_f32()
         }
     };
-    let n_nodes = nodes.len().max(1);
-    h.values_mut().par_chunks_mut(n_nodes).for_each(|row| {
+    let activate = |row: &mut [f32]| {
         row.iter_mut().zip(&nodes.biases).for_each(|(v, b)| *v += b);
         nodes.activation.apply(row, 0.0);
-    });
+    };
+    let n_nodes = nodes.len().max(1);
+    // Waking a second thread takes longer than a few rows.
+    if x.len() < FEW_ROWS {
+        h.values_mut().chunks_mut(n_nodes).for_each(activate);
+    } else {
+        h.values_mut().par_chunks_mut(n_nodes).for_each(activate);
+    }
     h.into_values()
 }
 

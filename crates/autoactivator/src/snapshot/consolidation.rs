@@ -45,6 +45,7 @@ struct ReadoutDescription {
 
 pub fn pack(learner: &Consolidation) -> Container {
     let mut container = Container::new(NAME);
+    container.origin = learner.origin.clone();
     let pool = learner
         .pool
         .as_ref()
@@ -78,6 +79,7 @@ pub fn pack_deployed(deployed: &Deployed, half: bool) -> Container {
     } else {
         Container::new(DEPLOYED)
     };
+    container.origin = deployed.origin.clone();
     let pool = pool::pack(&mut container, "pool", &deployed.pool);
     let readout = pack_readout(&mut container, deployed);
     container.describe(&DeployedDescription { pool, readout });
@@ -98,6 +100,7 @@ pub fn unpack(container: &Container) -> Result<Consolidation, String> {
     let description: Description = container.description()?;
     let params = description.parameters.check().map_err(|e| e.to_string())?;
     let mut learner = Consolidation::new(params);
+    learner.origin = container.origin.clone();
     let Some(pool) = description.pool else {
         return Ok(learner);
     };
@@ -180,5 +183,6 @@ fn unpack_deployed_parts(
         },
         calibration: readout.calibration,
         classes,
+        origin: container.origin.clone(),
     })
 }

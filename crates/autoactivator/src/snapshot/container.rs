@@ -9,6 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::FORMAT_VERSION;
+use crate::deployed::Origin;
 use crate::half::{from_f16_bits, to_f16_bits};
 use crate::linalg::Matrix;
 
@@ -23,6 +24,8 @@ const BLANK: &str = "00000000000000000000000000000000000000000000000000000000000
 pub struct Container {
     /// Kind of learner.
     pub learner: String,
+    /// What computed the rows.
+    pub origin: Option<Origin>,
     description: Value,
     /// Whether matrices and lists are stored in half precision.
     half: bool,
@@ -42,6 +45,8 @@ struct Entry {
     written_by: String,
     sha256: String,
     learner: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
     description: Value,
 }
 
@@ -50,6 +55,7 @@ impl Container {
     pub fn new(learner: &str) -> Self {
         Self {
             learner: learner.to_owned(),
+            origin: None,
             description: Value::Null,
             half: false,
             tensors: Vec::new(),
@@ -170,6 +176,7 @@ impl Container {
             written_by: env!("CARGO_PKG_VERSION").to_owned(),
             sha256: BLANK.to_owned(),
             learner: self.learner.clone(),
+            origin: self.origin.clone(),
             description: self.description.clone(),
         };
         let text = serde_json::to_string(&entry).unwrap_or_default();
@@ -216,6 +223,7 @@ impl Container {
         });
         Ok(Self {
             learner: entry.learner,
+            origin: entry.origin,
             description: entry.description,
             half: false,
             tensors: tensors.collect(),

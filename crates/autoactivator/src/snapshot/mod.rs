@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::consolidation::Consolidation;
-use crate::deployed::Deployed;
+use crate::deployed::{Deployed, Origin};
 use crate::error::Error;
 use crate::learner::Learner;
 use crate::reactivation::Reactivation;
@@ -69,6 +69,24 @@ impl Model {
             consolidation::NAME => consolidation::unpack(&container).map(Self::Consolidation),
             consolidation::DEPLOYED => consolidation::unpack_deployed(&container).map(Self::Deployed),
             other => Err(format!("it holds a learner of the unknown kind '{other}'")),
+        }
+    }
+
+    /// What computed the rows that the model takes, where that was said.
+    pub fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::Reactivation(learner) => learner.origin.as_ref(),
+            Self::Consolidation(learner) => learner.origin.as_ref(),
+            Self::Deployed(deployed) => deployed.origin.as_ref(),
+        }
+    }
+
+    /// Says what computes the rows that the model takes.
+    pub fn set_origin(&mut self, origin: Option<Origin>) {
+        match self {
+            Self::Reactivation(learner) => learner.origin = origin,
+            Self::Consolidation(learner) => learner.origin = origin,
+            Self::Deployed(deployed) => deployed.origin = origin,
         }
     }
 

@@ -1,14 +1,13 @@
 //! The built-in data set: 1,797 handwritten digits of 8 × 8 pixels, so that an exam needs no download.
 //!
-//! [`open`] reads the embedded table with `csv` and splits it with `split`.
+//! [`open`] reads the embedded table and splits it with `split`.
 
 use std::path::Path;
 
 use autoactivator::{ImageShape, Table};
 
-use super::source::Source;
 use super::split::split;
-use super::{Dataset, NamedRows, csv};
+use super::{Dataset, NamedRows};
 use crate::error::Error;
 
 pub(super) const NAME: &str = "digits";
@@ -28,14 +27,14 @@ const WHITE: f32 = 16.0;
 /// Opens the built-in digits.
 pub(super) fn open() -> Result<Dataset, Error> {
     let path = Path::new("built-in digits");
-    let rows = csv::read(Source::embedded(path, FILE)?)?;
+    let rows = features::table::embedded_csv(path, FILE)?;
     let pixels = rows.x.rows().values().iter().map(|&pixel| pixel / WHITE);
     let scaled = NamedRows {
         x: Table::new(pixels.collect(), rows.x.rows().n_features())?,
-        y: rows.y,
+        y: rows.y.unwrap_or_default(),
     };
     let (train, test) = split(path, &scaled)?;
-    Ok(Dataset::new(NAME.to_owned(), path, train, test)?.with_image(SHAPE))
+    Dataset::new(NAME.to_owned(), path, train, test, Some(SHAPE))
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Where the rows of an exam come from: [`open`] finds a data set by name or path and reads it.
 //!
-//! [`Dataset`] is two [`Split`]s that share one list of class names; `idx`, `npy`, `csv` and `digits` each read
-//! one kind of source. Next in the flow: [`scenario`](crate::scenario) deals the classes to tasks.
+//! [`Dataset`] is two [`Split`]s that share one list of class names, read from [`features`]' tables; `digits` is built
+//! in, `cifar` reads a format of its own, and [`fetch`] brings what is known by name. Next in the flow:
+//! [`scenario`](crate::scenario) deals the classes to tasks.
 
-mod csv;
+mod cifar;
 mod digits;
-mod idx;
-mod npy;
-mod source;
+pub mod fetch;
 mod split;
 
 use std::collections::HashMap;
@@ -15,12 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autoactivator::{ImageShape, Labels, Table};
+use features::{Batch, Columns, FeatureTable};
 
 use crate::error::Error;
-use source::Source;
+use split::split;
 
-/// The data sets known by name; all but `digits`, which is built in, are folders of the data directory.
-pub const NAMES: [&str; 4] = ["digits", "mnist", "fashion-mnist", "cifar100-lite0"];
+/// The data sets known by name; all but `digits`, which is built in, are folders of a data directory.
+pub const NAMES: [&str; 5] = ["digits", "mnist", "fashion-mnist", "cifar100", "cifar100-lite0"];
 
 /// Rows to learn from and rows to be examined on.
 #[derive(Clone, Debug)]
@@ -44,23 +44,25 @@ pub struct Split {
     pub y: Labels,
 }
 
-/// Opens a data set: one of [`NAMES`], a folder, or a `.csv` or `.csv.gz` file.
+/// Opens a data set: one of [`NAMES`], a folder, or a feature table.
 ///
-/// A folder holds idx files named like MNIST's, or `{train,test}_features.npy` and `{train,test}_labels.npy`, or
-/// `train.csv` and `test.csv`. A single csv file is split 80/20, class by class, the same way every time.
+/// A folder holds idx files named like MNIST's, or `{train,test}_features.npy` and `{train,test}_labels.npy`, or tables
+/// called `train` and `test` in any format, or CIFAR-100's binary files. A single table is split 80/20, class by class,
+/// the same way every time.
 pub fn open(name_or_path: &str, data_dir: Option<&Path>) -> Result<Dataset, Error> {
     if name_or_path == digits::NAME {
         return digits::open();
     }
-    let path = locate(name_or_path, data_dir)?;
+    let path = locate(name_or_path, &folders(data_dir))?;
     if path.is_dir() {
-        open_folder(&path)
-    } else {
-        csv::open_file(&path)
+        return open_folder(&path);
     }
+    let (rows, image) = read_table(&path)?;
+    let (train, test) = split(&path, &rows)?;
+    Dataset::new(name_of(&path), &path, train, test, image)
 }
 
-/// Which rows of a data set are meant; a csv file has only one kind.
+/// Which rows of a data set are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Rows to learn from.
@@ -69,86 +71,93 @@ pub enum Part {
     Test,
 }
 
-/// Rows of one task.
-#[derive(Clone, Debug)]
-pub struct TaskRows {
-    /// The features.
-    pub x: Table,
-    /// The classes.
-    pub y: Labels,
-    /// The shape of each row, when rows are known to be images.
-    pub image: Option<ImageShape>,
+/// Where the rows of a task are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// In a table on disk.
+    Table(PathBuf),
+    /// In a data set that is no table: [`read_part`] reads it.
+    Memory,
 }
 
-/// Reads the rows of one task: all rows of a csv file, or one part of a data set.
-pub fn read(name_or_path: &str, data_dir: Option<&Path>, part: Part) -> Result<TaskRows, Error> {
-    if is_file(name_or_path) {
-        let rows = csv::read(Source::open(Path::new(name_or_path))?)?;
-        return Ok(TaskRows {
-            y: Labels::from_names(&rows.y),
-            x: rows.x,
-            image: None,
-        });
+/// Finds the rows of one task: a table, whole, or one part of a data set by name or folder.
+pub fn find(name_or_path: &str, data_dir: Option<&Path>, part: Part) -> Result<Source, Error> {
+    if name_or_path == digits::NAME {
+        return Ok(Source::Memory);
     }
+    let path = locate(name_or_path, &folders(data_dir))?;
+    if cifar::is_in(&path) {
+        return Ok(Source::Memory);
+    }
+    if !path.is_dir() {
+        return Ok(Source::Table(path));
+    }
+    let (train, test) = parts(&path)?;
+    Ok(Source::Table(match part {
+        Part::Train => train,
+        Part::Test => test,
+    }))
+}
+
+/// Reads one part of a data set, and the shape of its images.
+pub fn read_part(
+    name_or_path: &str,
+    data_dir: Option<&Path>,
+    part: Part,
+) -> Result<(Split, Option<ImageShape>), Error> {
     let dataset = open(name_or_path, data_dir)?;
     let split = match part {
         Part::Train => dataset.train,
         Part::Test => dataset.test,
     };
-    Ok(TaskRows {
-        x: split.x,
-        y: split.y,
-        image: dataset.image,
-    })
+    Ok((split, dataset.image))
 }
 
-/// Reads rows for a model of `n_features`; a csv file with just as many columns carries no classes.
-pub fn read_maybe_labelled(
-    name_or_path: &str,
-    data_dir: Option<&Path>,
-    part: Part,
-    n_features: usize,
-) -> Result<(Table, Option<Labels>), Error> {
-    if !is_file(name_or_path) {
-        let split = read(name_or_path, data_dir, part)?;
-        return Ok((split.x, Some(split.y)));
-    }
-    let rows = csv::read_maybe_labelled(Source::open(Path::new(name_or_path))?, n_features)?;
-    let labelled = rows.y.iter().all(|name| !name.is_empty());
-    Ok((rows.x, labelled.then(|| Labels::from_names(&rows.y))))
+/// Whether a folder holds a data set.
+pub fn is_dataset(folder: &Path) -> bool {
+    cifar::is_in(folder) || PARTS.iter().any(|(train, _)| there(folder, train).is_some())
 }
 
-fn is_file(name_or_path: &str) -> bool {
-    !NAMES.contains(&name_or_path) && Path::new(name_or_path).is_file()
+/// The folders in which data sets known by name are looked for, in this order: the one that was given, and the user's.
+pub fn folders(data_dir: Option<&Path>) -> Vec<PathBuf> {
+    data_dir
+        .map(Path::to_owned)
+        .into_iter()
+        .chain(fetch::cache_dir())
+        .collect()
 }
 
 /// The file or folder that a name or a path stands for.
-fn locate(name_or_path: &str, data_dir: Option<&Path>) -> Result<PathBuf, Error> {
-    let known = NAMES.contains(&name_or_path);
-    let path = match data_dir {
-        Some(folder) if known => folder.join(name_or_path),
-        None if known => return Err(not_found(name_or_path, None)),
-        _ => PathBuf::from(name_or_path),
-    };
-    if path.exists() {
-        Ok(path)
+fn locate(name_or_path: &str, folders: &[PathBuf]) -> Result<PathBuf, Error> {
+    let candidates = if NAMES.contains(&name_or_path) {
+        folders.iter().map(|folder| folder.join(name_or_path)).collect()
     } else {
-        Err(not_found(name_or_path, data_dir.filter(|_| known)))
-    }
+        vec![PathBuf::from(name_or_path)]
+    };
+    let found = candidates.into_iter().find(|path| path.exists());
+    found.ok_or_else(|| not_found(name_or_path, folders))
 }
 
-fn not_found(name: &str, looked_in: Option<&Path>) -> Error {
+fn not_found(name: &str, looked_in: &[PathBuf]) -> Error {
     let hint = if !NAMES.contains(&name) {
         format!(
             "there is no such file or folder; the data sets known by name are {}",
             NAMES.join(", ")
         )
     } else {
-        let place = match looked_in {
-            Some(folder) => format!("{} has no folder `{name}`", folder.display()),
-            None => "no data directory was given".to_owned(),
+        let places: Vec<String> = looked_in
+            .iter()
+            .map(|folder| folder.display().to_string())
+            .collect();
+        let place = match places[..] {
+            [] => "no data directory was given".to_owned(),
+            _ => format!("no folder `{name}` in {}", places.join(" or ")),
         };
-        format!("{place}; set AUTOACTIVATOR_DATA or --data-dir to the folder that holds `{name}/`")
+        let remedy = match fetch::Catalogue::published().find(name) {
+            Some(_) => format!("fetch it with `autoactivator data get {name}`, or "),
+            None => String::new(),
+        };
+        format!("{place}; {remedy}set AUTOACTIVATOR_DATA or --data-dir to the folder that holds `{name}/`")
     };
     Error::NoDataset {
         name: name.to_owned(),
@@ -157,19 +166,69 @@ fn not_found(name: &str, looked_in: Option<&Path>) -> Error {
 }
 
 fn open_folder(folder: &Path) -> Result<Dataset, Error> {
-    if idx::is_in(folder) {
-        idx::open_folder(folder)
-    } else if npy::is_in(folder) {
-        npy::open_folder(folder)
-    } else if csv::is_in(folder) {
-        csv::open_folder(folder)
-    } else {
-        Err(bad(
-            folder,
-            "the folder holds no data set: expected train-images-idx3-ubyte[.gz], train_features.npy or \
-             train.csv[.gz], each with its companions",
-        ))
+    if cifar::is_in(folder) {
+        return cifar::open_folder(folder);
     }
+    let (train, test) = parts(folder)?;
+    let ((train, image), (test, test_image)) = (read_table(&train)?, read_table(&test)?);
+    if image != test_image {
+        let reason = "training and test images differ in height or width: both need the same";
+        return Err(bad(folder, reason));
+    }
+    Dataset::new(name_of(folder), folder, train, test, image)
+}
+
+/// How the two tables of a folder may be called, gzip or not.
+const PARTS: [(&str, &str); 9] = [
+    ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"),
+    ("train_features.npy", "test_features.npy"),
+    ("train.parquet", "test.parquet"),
+    ("train.arrow", "test.arrow"),
+    ("train.feather", "test.feather"),
+    ("train.npz", "test.npz"),
+    ("train.npy", "test.npy"),
+    ("train.safetensors", "test.safetensors"),
+    ("train.csv", "test.csv"),
+];
+
+/// A file of a folder, gzip or not.
+fn there(folder: &Path, name: &str) -> Option<PathBuf> {
+    let candidates = [folder.join(name), folder.join(format!("{name}.gz"))];
+    candidates.into_iter().find(|path| path.is_file())
+}
+
+/// The file of labels that belongs to a table of features alone.
+fn labels_of(table: &str) -> Option<String> {
+    let idx = table.strip_suffix("-images-idx3-ubyte");
+    let npy = table.strip_suffix("_features.npy");
+    idx.map(|part| format!("{part}-labels-idx1-ubyte"))
+        .or_else(|| npy.map(|part| format!("{part}_labels.npy")))
+}
+
+/// The two tables of a folder.
+fn parts(folder: &Path) -> Result<(PathBuf, PathBuf), Error> {
+    for (train_name, test) in PARTS {
+        if let Some(train) = there(folder, train_name) {
+            let missing = |name: &str| bad(folder, format!("{name}[.gz] is missing"));
+            let test_table = there(folder, test).ok_or_else(|| missing(test))?;
+            for labels in [labels_of(train_name), labels_of(test)].into_iter().flatten() {
+                there(folder, &labels).ok_or_else(|| missing(&labels))?;
+            }
+            return Ok((train, test_table));
+        }
+    }
+    let reason = "the folder holds no data set: expected train-images-idx3-ubyte[.gz], train_features.npy, or tables \
+                  called train and test (train.parquet, .arrow, .npz, .npy, .safetensors or train.csv), or train.bin";
+    Err(bad(folder, reason))
+}
+
+/// All rows of a table that carries classes.
+fn read_table(path: &Path) -> Result<(NamedRows, Option<ImageShape>), Error> {
+    let table = FeatureTable::open(path, &Columns::default())?;
+    let no_rows = || bad(path, "there are no rows in this file");
+    let rows = Batch::collect(table.batches()?)?.ok_or_else(no_rows)?;
+    let y = rows.y.ok_or_else(|| bad(path, features::table::NO_CLASSES))?;
+    Ok((NamedRows { x: rows.x, y }, table.shape().image))
 }
 
 /// Rows as a file gives them: features, and a class name for each row.
@@ -180,28 +239,26 @@ struct NamedRows {
 
 impl Dataset {
     /// Brings two splits under one list of class names; `path` is where they came from.
-    fn new(name: String, path: &Path, train: NamedRows, test: NamedRows) -> Result<Self, Error> {
+    fn new(
+        name: String,
+        path: &Path,
+        train: NamedRows,
+        test: NamedRows,
+        image: Option<ImageShape>,
+    ) -> Result<Self, Error> {
         check_shapes(path, &train, &test)?;
         let names = class_names(path, train.y.iter().chain(&test.y))?;
         Ok(Self {
             name,
             train: train.coded(&names)?,
             test: test.coded(&names)?,
-            image: None,
+            image,
         })
     }
 
     /// Number of classes.
     pub fn n_classes(&self) -> usize {
         self.train.y.names().len()
-    }
-
-    /// States that each row is an image of that shape.
-    fn with_image(self, shape: ImageShape) -> Self {
-        Self {
-            image: Some(shape),
-            ..self
-        }
     }
 }
 
@@ -264,14 +321,25 @@ fn natural_order(a: &str, b: &str) -> std::cmp::Ordering {
 fn name_of(path: &Path) -> String {
     let last = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let name = last.strip_suffix(".gz").unwrap_or(&last);
-    name.strip_suffix(".csv").unwrap_or(name).to_owned()
+    let endings = [
+        ".csv",
+        ".parquet",
+        ".arrow",
+        ".feather",
+        ".npz",
+        ".npy",
+        ".safetensors",
+    ];
+    let stem = endings.iter().find_map(|ending| name.strip_suffix(ending));
+    stem.unwrap_or(name).to_owned()
 }
 
 fn bad(path: &Path, reason: impl Into<String>) -> Error {
-    Error::BadData {
+    features::Error::BadData {
         path: path.to_owned(),
         reason: reason.into(),
     }
+    .into()
 }
 
 #[cfg(test)]
@@ -297,17 +365,27 @@ mod tests {
     }
 
     #[test]
-    fn a_known_name_without_a_data_directory_tells_how_to_set_it() {
-        let error = open("mnist", None).unwrap_err().to_string();
+    fn a_known_name_without_a_data_directory_tells_how_to_get_it() {
+        let error = locate("mnist", &[]).unwrap_err().to_string();
         assert!(error.contains("AUTOACTIVATOR_DATA"), "{error}");
         assert!(error.contains("`mnist/`"), "{error}");
+        assert!(error.contains("`autoactivator data get mnist`"), "{error}");
+        let made = locate("cifar100-lite0", &[]).unwrap_err().to_string();
+        assert!(!made.contains("data get"), "{made}");
     }
 
     #[test]
-    fn a_known_name_is_looked_for_in_the_data_directory() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = open("mnist", Some(folder.path())).unwrap_err().to_string();
-        assert!(error.contains(&folder.path().display().to_string()), "{error}");
+    fn a_known_name_is_looked_for_in_every_data_directory() {
+        let (given, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folders = [given.path().to_owned(), cache.path().to_owned()];
+        let error = locate("mnist", &folders).unwrap_err().to_string();
+        for folder in &folders {
+            assert!(error.contains(&folder.display().to_string()), "{error}");
+        }
+        std::fs::create_dir(cache.path().join("mnist")).unwrap();
+        assert_eq!(locate("mnist", &folders).unwrap(), cache.path().join("mnist"));
+        std::fs::create_dir(given.path().join("mnist")).unwrap();
+        assert_eq!(locate("mnist", &folders).unwrap(), given.path().join("mnist"));
     }
 
     #[test]
@@ -323,6 +401,22 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("train_features.npy"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_keeps_its_own_split() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("train.csv", "1,a\n2,b\n3,b\n");
+        let error = open_folder(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("test.csv[.gz] is missing"), "{error}");
+        write("test.csv", "4,b\n5,a\n");
+        let data = open_folder(folder.path()).unwrap();
+        assert_eq!(data.train.x.rows().values(), [1.0, 2.0, 3.0]);
+        assert_eq!(data.test.y.codes(), [1, 0]);
+        write("test.csv", "4,1,b\n");
+        let error = open_folder(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("1 features, test rows 2"), "{error}");
     }
 
     #[test]

@@ -82,6 +82,8 @@ impl Workplace {
             .args(words)
             .current_dir(self.path())
             .env_remove("AUTOACTIVATOR_DATA")
+            .env("XDG_CACHE_HOME", self.path().join("cache"))
+            .env("NO_PROXY", "*")
             .env_remove("RUST_BACKTRACE")
             .env("COLUMNS", "100");
         command

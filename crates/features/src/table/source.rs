@@ -1,6 +1,6 @@
 //! How files are read: as they are, or unpacked when their content is gzip, never more than there is.
 //!
-//! [`Source`] is the reader that `idx`, `npy` and `csv` share. It trusts no size stated in a file: memory grows
+//! [`Source`] is the reader that `array` and `csv` share. It trusts no size stated in a file: memory grows
 //! with the bytes that arrive, and what a small gzip file may unpack to is limited.
 
 use std::fs::File;
@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::bad;
-use crate::error::Error;
+use crate::error::{Error, bad, io_error};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
@@ -19,7 +18,7 @@ const MAX_UNPACKED: u64 = 16 << 30;
 
 /// The content of one file.
 pub(super) struct Source {
-    reader: Box<dyn Read>,
+    reader: Box<dyn Read + Send>,
     path: PathBuf,
     remaining: u64,
 }
@@ -36,9 +35,18 @@ impl Source {
         Self::new(path, bytes, MAX_UNPACKED)
     }
 
-    fn new(path: &Path, mut packed: impl BufRead + 'static, max_unpacked: u64) -> Result<Self, Error> {
+    /// A part of a file, unpacked already; `path` is the file.
+    pub fn part(path: &Path, reader: impl Read + Send + 'static) -> Self {
+        Self {
+            reader: Box::new(reader),
+            path: path.to_owned(),
+            remaining: u64::MAX,
+        }
+    }
+
+    fn new(path: &Path, mut packed: impl BufRead + Send + 'static, max_unpacked: u64) -> Result<Self, Error> {
         let start = packed.fill_buf().map_err(|source| io_error(path, source))?;
-        let (reader, remaining): (Box<dyn Read>, u64) = if start.starts_with(&GZIP_MAGIC) {
+        let (reader, remaining): (Box<dyn Read + Send>, u64) = if start.starts_with(&GZIP_MAGIC) {
             (Box::new(MultiGzDecoder::new(packed)), max_unpacked)
         } else {
             (Box::new(packed), u64::MAX)
@@ -67,15 +75,19 @@ impl Source {
 
     /// Everything that is left, which must be `expected` bytes, neither less nor more.
     pub fn rest(mut self, expected: u64) -> Result<Vec<u8>, Error> {
-        let (bytes, cut) = self.up_to(expected.saturating_add(1))?;
+        let (bytes, _) = self.up_to(expected)?;
         let found = bytes.len() as u64;
         if found < expected {
-            let reason = format!(
-                "truncated: {expected} bytes were expected after the header, found {found}; fetch the file again"
-            );
-            return Err(bad(&self.path, reason));
+            return Err(truncated(&self.path, expected, found));
         }
-        if found > expected {
+        self.expect_end(expected)?;
+        Ok(bytes)
+    }
+
+    /// Refuses what follows the `expected` bytes that have been read, and a gzip stream without its checksum.
+    pub fn expect_end(&mut self, expected: u64) -> Result<(), Error> {
+        let (more, cut) = self.up_to(1)?;
+        if !more.is_empty() {
             let reason = format!(
                 "more data than the header says: {expected} bytes were expected after it, and others follow"
             );
@@ -85,7 +97,7 @@ impl Source {
             let reason = "truncated: the gzip stream ends before its checksum; fetch the file again";
             return Err(bad(&self.path, reason));
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// At most `n` bytes, fewer when the file ends before; and whether a gzip stream was cut short.
@@ -114,22 +126,12 @@ impl Read for Source {
     }
 }
 
-pub(super) fn io_error(path: &Path, cause: io::Error) -> Error {
-    Error::Io {
-        path: path.to_owned(),
-        cause,
-    }
-}
-
-/// `folder/name`, or else `folder/name.gz`, whichever is there.
-pub(super) fn find(folder: &Path, name: &str) -> Option<PathBuf> {
-    let candidates = [folder.join(name), folder.join(format!("{name}.gz"))];
-    candidates.into_iter().find(|path| path.is_file())
-}
-
-/// Like [`find`], for a file that must be there.
-pub(super) fn require(folder: &Path, name: &str) -> Result<PathBuf, Error> {
-    find(folder, name).ok_or_else(|| bad(folder, format!("{name}[.gz] is missing")))
+/// The error for a file that ends too soon.
+pub(super) fn truncated(path: &Path, expected: u64, found: u64) -> Error {
+    let reason = format!(
+        "truncated: {expected} bytes were expected after the header, found {found}; fetch the file again"
+    );
+    bad(path, reason)
 }
 
 #[cfg(test)]

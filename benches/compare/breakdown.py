@@ -1,0 +1,70 @@
+"""Where the time of our side goes: its calls, sampled by Linux's `perf`, sorted by what they were doing."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+
+SAMPLES = 4000  # per thread, about
+
+# What a stack of calls shows, the first that is found in it, frame by frame from the innermost out.
+KINDS = [
+    ("products", ["gemm", "matmul"]),
+    ("activation", ["Activation::apply", "activation::"]),
+    ("drawing nodes", ["Nodes::draw", "chacha", "rng::Random"]),
+    ("decompositions and solves", ["::evd::", "cholesky", "::llt", "::qr::", "householder", "triangular_solve", "jacobi",
+                                   "linalg::eigen", "linalg::Cholesky", "faer::linalg::solvers"]),
+    ("convolution beside its products", ["pool::convolution"]),
+    ("recruitment", ["forward::"]),
+    ("memory beside its products", ["memory::Memory", "memory::add"]),
+    ("joining nodes", ["least_squares::"]),
+    ("calibration", ["calibration::"]),
+    ("copying", ["memmove", "memcpy", "memset", "clear_page", "page_fault", "alloc::"]),
+    ("waiting for another thread", ["barrier", "rayon_core", "sched", "syscall", "futex", "spin", "yield"]),
+    ("the rest of the method", ["autoactivator::"]),
+]
+OTHER = "other"
+NOT_TIMED = ["cil::", "serde_json", "Rows::gather"]
+
+
+def possible():
+    """Why it cannot be done, or none."""
+    return None if shutil.which("perf") else "`perf` is not installed"
+
+
+def sample(worker, work, seconds, folder):
+    """Shares of time by kind while `work`, which takes about `seconds`, runs in the worker."""
+    path = folder / "perf.data"
+    frequency = int(min(999, max(20, SAMPLES / seconds)))
+    perf = subprocess.Popen(
+        ["perf", "record", "--quiet", "-F", str(frequency), "--call-graph", "dwarf,16384",
+         "-o", str(path), "-p", str(worker.process.pid)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+    time.sleep(0.5)  # until it has attached
+    work()
+    perf.send_signal(signal.SIGINT)
+    perf.wait()
+    script = subprocess.run(
+        ["perf", "script", "-i", str(path), "-F", "ip,sym"], capture_output=True, text=True, check=False
+    )
+    os.remove(path)
+    return shares(script.stdout)
+
+
+def shares(script):
+    counts = Counter(filter(None, (kind(stack) for stack in script.split("\n\n") if stack.strip())))
+    total = sum(counts.values())
+    return {name: count / total for name, count in counts.most_common()} if total else {}
+
+
+def kind(stack):
+    if any(mark in stack for mark in NOT_TIMED):
+        return None
+    for frame in stack.splitlines():
+        for name, marks in KINDS:
+            if any(mark in frame for mark in marks):
+                return name
+    return OTHER

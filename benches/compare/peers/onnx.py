@@ -1,0 +1,38 @@
+"""An exported model in onnxruntime, on all cores."""
+
+import time
+
+import numpy as np
+import onnxruntime
+
+
+def session(path):
+    return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+
+
+def predict(model, x, batch=None):
+    batch = batch or len(x)
+    answers = [model.run(["class"], {"x": x[i : i + batch]})[0] for i in range(0, len(x), batch)]
+    return np.concatenate(answers)
+
+
+def best_batch(model, x, choices):
+    """The batch size that suits it best."""
+
+    def seconds(batch):
+        start = time.perf_counter()
+        predict(model, x, batch)
+        return time.perf_counter() - start
+
+    predict(model, x, choices[0])
+    return min(choices, key=seconds)
+
+
+def median_seconds(model, x, times):
+    predict(model, x)
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        model.run(["class"], {"x": x})
+        taken.append(time.perf_counter() - start)
+    return float(np.median(taken))

@@ -1,0 +1,21 @@
+//! One job per line on stdin, one answer per line on stdout, both JSON; ends with its input.
+
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+
+use autoactivator_bench::Worker;
+use serde_json::json;
+
+fn main() -> anyhow::Result<()> {
+    let data_dir = std::env::var_os("AUTOACTIVATOR_DATA").map(PathBuf::from);
+    let mut worker = Worker::new(data_dir);
+    let mut stdout = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let answer = worker.answer(&line?);
+        // A job that fails is an answer too: the next one may do better.
+        let answer = answer.unwrap_or_else(|error| json!({ "error": format!("{error:#}") }));
+        writeln!(stdout, "{answer}")?;
+        stdout.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! The worker: does one job after the other, and keeps data and models between them.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use anyhow::{Context, Result, bail};
+use autoactivator::{Consolidation, Deployed, Model};
+use cil::data::Dataset;
+use serde_json::Value;
+
+use crate::data::DataSpec;
+use crate::job::Job;
+use crate::{learn, memory, predict, share};
+
+/// Data and models that jobs have in common.
+#[derive(Default)]
+pub struct Worker {
+    data_dir: Option<PathBuf>,
+    datasets: HashMap<DataSpec, Rc<Dataset>>,
+    models: HashMap<String, Model>,
+}
+
+impl Worker {
+    /// Data sets known by name are folders of `data_dir`.
+    pub fn new(data_dir: Option<PathBuf>) -> Self {
+        Self {
+            data_dir,
+            ..Self::default()
+        }
+    }
+
+    /// Does the job that stands in a line of JSON.
+    pub fn answer(&mut self, line: &str) -> Result<Value> {
+        let job = serde_json::from_str(line).context("not a job")?;
+        self.run(&job)
+    }
+
+    /// Does one job.
+    pub fn run(&mut self, job: &Job) -> Result<Value> {
+        match job {
+            Job::Share(job) => share::run(self, job),
+            Job::Learn(job) => learn::run(self, job),
+            Job::Observe(job) => memory::observe(self, job),
+            Job::Recruit(job) => memory::recruit(self, job),
+            Job::Predict(job) => predict::run(self, job),
+            Job::Onnx(job) => predict::export(self, job),
+        }
+    }
+
+    pub(crate) fn dataset(&mut self, spec: &DataSpec) -> Result<Rc<Dataset>> {
+        if let Some(dataset) = self.datasets.get(spec) {
+            return Ok(dataset.clone());
+        }
+        let dataset = Rc::new(spec.open(self.data_dir.as_deref())?);
+        self.datasets.insert(spec.clone(), dataset.clone());
+        Ok(dataset)
+    }
+
+    pub(crate) fn keep(&mut self, name: &str, model: Model) {
+        self.models.insert(name.to_owned(), model);
+    }
+
+    pub(crate) fn model(&self, name: &str) -> Result<&Model> {
+        self.models
+            .get(name)
+            .with_context(|| format!("there is no model '{name}': a learn job with `keep` comes first"))
+    }
+
+    pub(crate) fn consolidation(&self, name: &str) -> Result<&Consolidation> {
+        match self.model(name)? {
+            Model::Consolidation(learner) => Ok(learner),
+            _ => bail!("model '{name}' has no memory: learn it with consolidation"),
+        }
+    }
+
+    pub(crate) fn deployed(&self, name: &str) -> Result<&Deployed> {
+        let deployed = self.consolidation(name)?.deployed();
+        deployed.with_context(|| format!("model '{name}' has learned nothing"))
+    }
+}

@@ -1,0 +1,63 @@
+//! Where data sets lie when nobody says where: one folder for each user.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The folder of this user's data sets, whether it exists or not; none when the environment does not tell where it
+/// would be.
+pub fn cache_dir() -> Option<PathBuf> {
+    user_cache().map(|folder| folder.join("data"))
+}
+
+/// The folder of everything that this user could fetch or compute again.
+pub fn user_cache() -> Option<PathBuf> {
+    from_environment(|name| std::env::var_os(name))
+}
+
+fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    // A relative path would be another folder in every place; the XDG rules say to ignore it.
+    let folder = |name| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let of_the_system = || {
+        if cfg!(windows) {
+            folder("LOCALAPPDATA")
+        } else if cfg!(target_os = "macos") {
+            folder("HOME").map(|home| home.join("Library").join("Caches"))
+        } else {
+            folder("HOME").map(|home| home.join(".cache"))
+        }
+    };
+    let caches = folder("XDG_CACHE_HOME").or_else(of_the_system)?;
+    Some(caches.join("autoactivator"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(variables: &[(&str, PathBuf)]) -> Option<PathBuf> {
+        from_environment(|name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| value.clone().into())
+        })
+    }
+
+    #[test]
+    fn the_environment_names_the_folder() {
+        let home = std::env::temp_dir();
+        let named = with(&[("XDG_CACHE_HOME", home.clone())]);
+        assert_eq!(named, Some(home.join("autoactivator")));
+        assert_eq!(with(&[]), None);
+        assert_eq!(with(&[("XDG_CACHE_HOME", "here".into())]), None);
+    }
+
+    #[test]
+    #[cfg(all(unix, not(target_os = "macos")))]
+    fn a_home_is_enough() {
+        let named = with(&[("HOME", "/home/ada".into()), ("XDG_CACHE_HOME", "".into())]);
+        assert_eq!(named, Some("/home/ada/.cache/autoactivator".into()));
+    }
+}

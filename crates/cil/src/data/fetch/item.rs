@@ -1,0 +1,219 @@
+//! One file from one mirror: ask, go on where the last try ended, verify, give it its name.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::catalogue::{Item, Kind};
+use super::error::Error;
+use super::part::{Origin, Part};
+use super::transfer::{self, Event, Head};
+use super::{Fetcher, Watcher, unpack, verify};
+
+/// How often Ctrl-C is looked for while nothing arrives.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How one try ended, when not with the whole file.
+enum Failure {
+    /// Another try may succeed.
+    Passing {
+        cause: String,
+        of: Option<u64>,
+    },
+    Final(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Final(error)
+    }
+}
+
+/// One file on its way.
+struct Journey<'a> {
+    fetcher: &'a Fetcher,
+    url: &'a str,
+    item: &'a Item,
+    part: Part,
+    watcher: &'a mut dyn Watcher,
+}
+
+/// Fetches one file from one address into a folder, where it gets its name when its content is right.
+pub(super) fn fetch(
+    fetcher: &Fetcher,
+    url: &str,
+    item: &Item,
+    folder: &Path,
+    watcher: &mut dyn Watcher,
+) -> Result<(), Error> {
+    let part = Part::open(folder, &item.file);
+    let mut journey = Journey {
+        fetcher,
+        url,
+        item,
+        part,
+        watcher,
+    };
+    journey.arrive()?;
+    let mut part = journey.part;
+    match &item.kind {
+        Kind::Packed => part.finish(&folder.join(&item.file)),
+        Kind::Archive { members } => {
+            unpack::unpack(part.path(), members, folder, &|| watcher.interrupted())?;
+            part.remove()
+        }
+    }
+}
+
+impl Journey<'_> {
+    /// Tries until the whole file is there and its content is right.
+    fn arrive(&mut self) -> Result<(), Error> {
+        let mut pause = self.fetcher.patience.pause;
+        let mut tries = 0;
+        loop {
+            match self.attempt() {
+                Ok(resumed) => match self.verified() {
+                    // Two versions of a file may have been joined: only a whole one tells what the mirror has.
+                    Err(Error::WrongContent { .. }) if resumed => {}
+                    verdict => return verdict,
+                },
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Passing { cause, of }) => {
+                    tries += 1;
+                    let (url, got) = (self.url.to_owned(), self.part.len());
+                    if tries >= self.fetcher.patience.tries {
+                        return Err(Error::Cut { url, cause, got, of });
+                    }
+                    let seconds = pause.as_secs_f64();
+                    self.watcher
+                        .note(&format!("{url}: {cause}; trying again in {seconds} s"));
+                    self.sleep(pause, of)?;
+                    pause *= 2;
+                }
+            }
+        }
+    }
+
+    fn verified(&mut self) -> Result<(), Error> {
+        let found = verify::digest(self.part.path(), self.item)?;
+        if found == self.item.sha256 {
+            return Ok(());
+        }
+        self.part.remove()?;
+        Err(Error::WrongContent {
+            url: self.url.to_owned(),
+            expected: self.item.sha256.clone(),
+            found,
+        })
+    }
+
+    /// Asks once and writes down what arrives; tells whether it went on where an earlier try had ended.
+    fn attempt(&mut self) -> Result<bool, Failure> {
+        let known = self.part.origin(self.url);
+        let events = transfer::start(&self.fetcher.agent, self.url, self.part.len(), known);
+        let (mut of, mut resumed) = (None, false);
+        loop {
+            match self.next(&events, of)? {
+                Event::Head(head) => {
+                    resumed = self.answered(&head)?;
+                    if head.status == 416 {
+                        return Ok(true);
+                    }
+                    of = head.length.map(|length| self.part.len() + length);
+                    self.check_length(of.unwrap_or(0))?;
+                }
+                Event::Bytes(bytes) => {
+                    self.check_length(self.part.len() + bytes.len() as u64)?;
+                    self.part.write(&bytes)?;
+                    self.watcher.received(&self.item.file, self.part.len(), of);
+                }
+                Event::End if of.is_some_and(|of| self.part.len() < of) => {
+                    let cause = "the connection was cut".to_owned();
+                    return Err(Failure::Passing { cause, of });
+                }
+                Event::End => return Ok(resumed),
+                Event::Failed(cause) => return Err(Failure::Passing { cause, of }),
+                Event::BadAddress(cause) => {
+                    let url = self.url.to_owned();
+                    return Err(Error::BadAddress { url, cause }.into());
+                }
+            }
+        }
+    }
+
+    fn next(&self, events: &Receiver<Event>, of: Option<u64>) -> Result<Event, Failure> {
+        loop {
+            if self.watcher.interrupted() {
+                return Err(self.interrupted(of).into());
+            }
+            match events.recv_timeout(TICK) {
+                Ok(event) => return Ok(event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let cause = "the transfer broke off".to_owned();
+                    return Err(Failure::Passing { cause, of });
+                }
+            }
+        }
+    }
+
+    /// Makes ready for what the server is about to send; whether it goes on where an earlier try had ended.
+    fn answered(&mut self, head: &Head) -> Result<bool, Failure> {
+        match head.status {
+            206 if head.start == Some(self.part.len()) => Ok(true),
+            // The server does not know ranges, or its file is another one by now.
+            200 => {
+                self.part.begin(&Origin {
+                    url: self.url.to_owned(),
+                    version: head.version.clone(),
+                })?;
+                Ok(false)
+            }
+            // There is nothing after the end of a file that is whole already.
+            416 if self.part.len() > 0 && head.whole == Some(self.part.len()) => Ok(true),
+            206 | 416 => {
+                self.part.remove()?;
+                let cause = "the server has no such part of the file".to_owned();
+                Err(Failure::Passing { cause, of: None })
+            }
+            408 | 425 | 429 | 500..=599 => {
+                let cause = format!("the server answers with status {}", head.status);
+                Err(Failure::Passing { cause, of: None })
+            }
+            status => {
+                let url = self.url.to_owned();
+                Err(Error::Refused { url, status }.into())
+            }
+        }
+    }
+
+    /// Refuses a file that is longer than the right one.
+    fn check_length(&mut self, length: u64) -> Result<(), Failure> {
+        let max = self.item.max_bytes();
+        if length <= max {
+            return Ok(());
+        }
+        self.part.remove()?;
+        let url = self.url.to_owned();
+        Err(Error::TooLong { url, max }.into())
+    }
+
+    fn sleep(&self, pause: Duration, of: Option<u64>) -> Result<(), Error> {
+        let end = Instant::now() + pause;
+        while let Some(left) = end.checked_duration_since(Instant::now()) {
+            if self.watcher.interrupted() {
+                return Err(self.interrupted(of));
+            }
+            thread::sleep(left.min(TICK));
+        }
+        Ok(())
+    }
+
+    fn interrupted(&self, of: Option<u64>) -> Error {
+        Error::Interrupted {
+            got: self.part.len(),
+            of,
+        }
+    }
+}

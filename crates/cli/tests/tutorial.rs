@@ -1,0 +1,46 @@
+//! Every command of docs/tutorial.md, on photographs and a backbone that are made here.
+
+mod common;
+mod photos;
+
+use common::{Workplace, said};
+
+const TUTORIAL: &str = include_str!("../../../docs/tutorial.md");
+
+/// The words after each `$ autoactivator`.
+fn commands() -> Vec<Vec<&'static str>> {
+    let lines = TUTORIAL
+        .lines()
+        .filter_map(|line| line.strip_prefix("$ autoactivator "));
+    lines.map(|line| line.split_whitespace().collect()).collect()
+}
+
+#[test]
+fn every_command_of_the_tutorial_runs() {
+    let place = Workplace::new();
+    place.write("backbone.onnx", photos::backbone(1));
+    place.write("backbone.toml", photos::SETTINGS);
+    for part in ["train", "test"] {
+        for class in ["mug", "plate", "spoon"] {
+            photos::write(&place, &format!("photos/{part}"), class, 12);
+        }
+    }
+    photos::write(&place, "new", "fork", 12);
+    let commands = commands();
+    assert!(commands.len() > 15, "the tutorial has lost its commands");
+    let mut evaluations = Vec::new();
+    for words in commands {
+        let said = said(&mut place.command(&words));
+        assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
+        if words[0] == "eval" {
+            evaluations.push(said.stdout);
+        }
+    }
+    for evaluation in &evaluations {
+        assert!(evaluation.contains("36 of 36 rows right"), "{evaluation}");
+    }
+    assert!(place.exists("answers.csv") && place.exists("answers.parquet") && place.exists("head.onnx"));
+    let answers = String::from_utf8(place.read("answers.csv")).unwrap();
+    assert!(answers.starts_with("row,name,class\n0,mug/"), "{answers}");
+    assert!(!answers.contains("spoon\n"), "a dropped class is not an answer");
+}

@@ -1,0 +1,125 @@
+//! Frozen backbones: ONNX image models that turn each image into features.
+//!
+//! [`BackboneSpec`] says what is known about one, [`Backbone`] runs it, [`Identity`] tells it from others.
+
+mod identity;
+mod input;
+mod output;
+mod preset;
+mod runtime;
+mod settings;
+mod spec;
+
+use std::path::{Path, PathBuf};
+
+use image::RgbImage;
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, bad, io_error};
+
+pub use identity::Identity;
+pub use preset::Preset;
+pub use runtime::Engine;
+use runtime::{Graph, Runtime};
+pub use settings::Settings;
+pub use spec::{BackboneSpec, Channels, Layout};
+
+/// An ONNX image model, ready to turn images into features.
+pub struct Backbone {
+    path: PathBuf,
+    identity: Identity,
+    runtime: Box<dyn Runtime>,
+    /// How many images it takes at a time, when that is fixed.
+    fixed_batch: Option<usize>,
+    n_features: usize,
+    note: Option<String>,
+}
+
+impl Backbone {
+    /// Loads an ONNX file; `given` goes before what the file beside it says, and that before its preset.
+    ///
+    /// It is run once on a black image, so that a model that cannot be run is refused here.
+    pub fn open(path: &Path, given: BackboneSpec, engine: Engine) -> Result<Self, Error> {
+        let onnx = std::fs::read(path).map_err(|cause| io_error(path, cause))?;
+        if onnx.is_empty() {
+            return Err(bad(path, "is an empty file, not an ONNX model"));
+        }
+        let sha256: String = Sha256::digest(&onnx)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let runtime = runtime::load(engine, onnx).map_err(|reason| bad(path, reason))?;
+        let graph = runtime.graph();
+        let (settings, note) = Settings::resolve(path, given, &graph)?;
+        let mut backbone = Self {
+            path: path.to_owned(),
+            identity: Identity {
+                name: path
+                    .file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
+                sha256,
+                settings,
+            },
+            runtime,
+            fixed_batch: fixed_batch(&graph),
+            n_features: 0,
+            note,
+        };
+        let side = backbone.identity.settings.size as u32;
+        backbone.n_features = backbone.features(&[&RgbImage::new(side, side)])?.len();
+        Ok(backbone)
+    }
+
+    /// Which one it is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// How many features it gives an image.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// What had to be assumed about it, for the user to know.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// The features of each image, one after the other.
+    pub fn features(&self, images: &[&RgbImage]) -> Result<Vec<f32>, Error> {
+        let at_a_time = self.fixed_batch.unwrap_or(images.len()).max(1);
+        let mut features = Vec::with_capacity(images.len() * self.n_features);
+        for images in images.chunks(at_a_time) {
+            let n_images = self.fixed_batch.unwrap_or(images.len());
+            let rows = self.run(images, n_images)?;
+            features.extend(
+                rows.chunks_exact(rows.len() / n_images.max(1))
+                    .take(images.len())
+                    .flatten(),
+            );
+        }
+        Ok(features)
+    }
+
+    fn run(&self, images: &[&RgbImage], n_images: usize) -> Result<Vec<f32>, Error> {
+        let settings = &self.identity.settings;
+        let failed = |reason: String| bad(&self.path, format!("cannot be run: {reason}"));
+        let tensor = input::tensor(images, n_images, settings);
+        let output = self.runtime.run(tensor, &settings.output).map_err(failed)?;
+        let rows = output::rows(output, settings.layout).map_err(failed)?;
+        let given = rows.shape.first().copied();
+        if given != Some(n_images) {
+            return Err(failed(format!(
+                "it gives features of {given:?} images for {n_images}"
+            )));
+        }
+        Ok(rows.values)
+    }
+}
+
+fn fixed_batch(graph: &Graph) -> Option<usize> {
+    let sides = graph.inputs.first()?.shape.as_ref()?;
+    sides.first().copied().flatten().filter(|&images| images > 0)
+}

@@ -1,0 +1,91 @@
+//! Backbones on `rten`.
+
+use std::sync::Arc;
+
+use rten::{
+    DataType, Dimension, LoadError, LoadErrorKind, Model, ModelOptions, NodeId, RunOptions, ThreadPool,
+};
+use rten::{Value, ValueType};
+use rten_tensor::Layout;
+
+use super::{Graph, Port, Runtime, Tensor};
+
+/// A model in `rten`.
+pub(super) struct PureRust {
+    model: Model,
+}
+
+impl PureRust {
+    pub(super) fn load(onnx: Vec<u8>) -> Result<Self, String> {
+        let model = ModelOptions::with_all_ops()
+            .prepack_weights(true)
+            .load(onnx)
+            .map_err(|error| reason(&error))?;
+        Ok(Self { model })
+    }
+
+    fn ports(&self, ids: &[NodeId]) -> Vec<Port> {
+        ids.iter().filter_map(|&id| self.port(id)).collect()
+    }
+
+    fn port(&self, id: NodeId) -> Option<Port> {
+        let node = self.model.node_info(id)?;
+        let fixed = |side: Dimension| match side {
+            Dimension::Fixed(n) => Some(n),
+            Dimension::Symbolic(_) => None,
+        };
+        Some(Port {
+            name: node.name().unwrap_or_default().to_owned(),
+            // A type that is not stated will show when the model runs.
+            is_float: node
+                .dtype()
+                .is_none_or(|kind| kind == ValueType::Tensor(DataType::Float)),
+            shape: node.shape().map(|sides| sides.into_iter().map(fixed).collect()),
+        })
+    }
+}
+
+impl Runtime for PureRust {
+    fn graph(&self) -> Graph {
+        Graph {
+            inputs: self.ports(self.model.input_ids()),
+            outputs: self.ports(self.model.output_ids()),
+        }
+    }
+
+    fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String> {
+        // Several threads run the model at once, each with images of its own, so each run keeps to one thread.
+        thread_local! {
+            static THREAD: Arc<ThreadPool> = Arc::new(ThreadPool::with_num_threads(1));
+        }
+        let options = RunOptions::default().with_thread_pool(Some(THREAD.with(Arc::clone)));
+        let to = self.model.node_id(output).map_err(|error| error.to_string())?;
+        let &[from] = self.model.input_ids() else {
+            return Err("takes several inputs".to_owned());
+        };
+        let input =
+            Value::from_shape(input.shape.as_slice(), input.values).map_err(|error| error.to_string())?;
+        let mut values = self
+            .model
+            .run(vec![(from, input.into())], &[to], Some(options))
+            .map_err(|error| error.to_string())?;
+        let tensor = values.pop().and_then(Value::into_tensor::<f32>);
+        let tensor = tensor.ok_or_else(|| format!("the output `{output}` does not hold 32-bit floats"))?;
+        Ok(Tensor {
+            shape: tensor.shape().to_vec(),
+            values: tensor.into_data(),
+        })
+    }
+}
+
+fn reason(error: &LoadError) -> String {
+    match error.kind() {
+        LoadErrorKind::ParseError | LoadErrorKind::UnknownFileType => {
+            format!("is not an ONNX file, or a damaged one: {error}")
+        }
+        LoadErrorKind::ExternalDataError => {
+            format!("keeps its weights in another file: export it as one ONNX file ({error})")
+        }
+        _ => format!("cannot be run: {error}"),
+    }
+}

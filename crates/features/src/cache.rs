@@ -1,0 +1,207 @@
+//! Features that were computed before: one file per backbone and settings, looked up by what the image holds.
+//!
+//! A file is a header and records of one length: SHA-256 of the image's bytes, its features, a checksum. Records are
+//! only ever added, under a lock, so that several processes can share a file. A record cut short, as by a killed
+//! process, is overwritten by the next one that adds; any other damage shows in the checksum, and the image is
+//! computed again.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
+
+use crate::backbone::Identity;
+
+/// Opens every cache file; the digit rises with the format.
+const MAGIC: &[u8; 8] = b"AAFEAT1\n";
+
+/// Magic, the digest of the identity, the number of features.
+const HEADER: usize = 8 + DIGEST + 8;
+
+/// Bytes of a SHA-256.
+const DIGEST: usize = 32;
+
+/// Bytes of a checksum.
+const CHECKSUM: usize = 16;
+
+/// A folder of features that were computed before.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// SHA-256 of an image's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Content([u8; DIGEST]);
+
+impl Content {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl Cache {
+    /// Keeps features in this folder, which is made when the first ones are.
+    pub fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+        }
+    }
+
+    /// What is kept of one backbone. A file that is not one of these is started anew.
+    pub(crate) fn of(&self, identity: &Identity, n_features: usize) -> Result<Kept, String> {
+        let digest = identity.digest();
+        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = self.folder.join(name + ".features");
+        Kept::open(&path, digest, n_features)
+            .map_err(|cause| format!("{}: features are not kept: {cause}", path.display()))
+    }
+}
+
+/// The features of one backbone that are kept.
+pub(crate) struct Kept {
+    path: PathBuf,
+    file: Mutex<File>,
+    header: [u8; HEADER],
+    n_features: usize,
+    /// Where the record of each image begins.
+    records: HashMap<Content, u64>,
+}
+
+impl Kept {
+    fn open(path: &Path, digest: [u8; DIGEST], n_features: usize) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(path)?;
+        let mut kept = Self {
+            path: path.to_owned(),
+            file: Mutex::new(file),
+            header: header(digest, n_features),
+            n_features,
+            records: HashMap::new(),
+        };
+        kept.index()?;
+        Ok(kept)
+    }
+
+    /// Finds the records that are there.
+    fn index(&mut self) -> io::Result<()> {
+        let length = self.record_length();
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if !has_header(&mut file, &self.header)? {
+            return Ok(());
+        }
+        let mut reader = io::BufReader::with_capacity(1 << 20, &mut *file);
+        let mut at = HEADER as u64;
+        let mut content = [0; DIGEST];
+        while read_whole(&mut reader, &mut content)? {
+            self.records.insert(Content(content), at);
+            at += length;
+            reader.seek_relative(length as i64 - DIGEST as i64)?;
+        }
+        Ok(())
+    }
+
+    fn record_length(&self) -> u64 {
+        (DIGEST + 4 * self.n_features + CHECKSUM) as u64
+    }
+
+    /// The features of an image; none when they are not kept, or damaged.
+    pub(crate) fn get(&self, content: Content) -> Option<Vec<f32>> {
+        let &at = self.records.get(&content)?;
+        let mut record = vec![0; self.record_length() as usize];
+        {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.seek(SeekFrom::Start(at)).ok()?;
+            file.read_exact(&mut record).ok()?;
+        }
+        let (body, checksum) = record.split_at_checked(record.len() - CHECKSUM)?;
+        let (key, features) = body.split_at_checked(DIGEST)?;
+        if key != content.0 || checksum != self.checksum(body) {
+            return None;
+        }
+        let value = |bytes: &[u8]| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        Some(features.chunks_exact(4).map(value).collect())
+    }
+
+    /// Keeps the features of some images.
+    pub(crate) fn add(&self, features: &[(Content, Vec<f32>)]) -> Result<(), String> {
+        if features.is_empty() {
+            return Ok(());
+        }
+        let mut records = Vec::new();
+        for (content, row) in features {
+            let start = records.len();
+            records.extend_from_slice(&content.0);
+            records.extend(row.iter().flat_map(|value| value.to_le_bytes()));
+            let checksum = self.checksum(&records[start..]);
+            records.extend_from_slice(&checksum);
+        }
+        self.append(&records)
+            .map_err(|cause| format!("{}: features are not kept: {cause}", self.path.display()))
+    }
+
+    fn append(&self, records: &[u8]) -> io::Result<()> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.lock()?;
+        let written = self.append_locked(&mut file, records);
+        file.unlock()?;
+        written
+    }
+
+    fn append_locked(&self, file: &mut File, records: &[u8]) -> io::Result<()> {
+        if !has_header(file, &self.header)? {
+            file.set_len(0)?;
+            file.rewind()?;
+            file.write_all(&self.header)?;
+        }
+        let length = file.metadata()?.len();
+        let torn = (length - HEADER as u64) % self.record_length();
+        file.seek(SeekFrom::Start(length - torn))?;
+        file.write_all(records)
+    }
+
+    /// Covers the identity too, so that no record is taken for that of another backbone.
+    fn checksum(&self, body: &[u8]) -> [u8; CHECKSUM] {
+        let whole = Sha256::new()
+            .chain_update(self.header)
+            .chain_update(body)
+            .finalize();
+        let mut checksum = [0; CHECKSUM];
+        checksum.copy_from_slice(&whole[..CHECKSUM]);
+        checksum
+    }
+}
+
+fn header(digest: [u8; DIGEST], n_features: usize) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[..8].copy_from_slice(MAGIC);
+    header[8..8 + DIGEST].copy_from_slice(&digest);
+    header[8 + DIGEST..].copy_from_slice(&(n_features as u64).to_le_bytes());
+    header
+}
+
+/// Reads the header; the file then stands at its first record.
+fn has_header(file: &mut File, header: &[u8; HEADER]) -> io::Result<bool> {
+    let mut found = [0; HEADER];
+    file.rewind()?;
+    Ok(read_whole(file, &mut found)? && &found == header)
+}
+
+/// Fills the buffer; false when the file ends before.
+fn read_whole(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+    match reader.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,74 @@
+//! From a folder of images to rows of features, batch by batch.
+//!
+//! [`Extractor`] says what becomes of an image, [`ImageRows`] is the stream of what became of them.
+
+use std::fmt;
+
+use autoactivator::ImageShape;
+use serde::{Deserialize, Serialize};
+
+use crate::backbone::{Backbone, Identity};
+use crate::image::{ImageFolder, Pixels};
+
+mod stream;
+mod work;
+
+pub use stream::{ExtractOptions, ImageRows, Skipped};
+
+/// What becomes of an image.
+pub enum Extractor {
+    /// The features of each backbone, one after the other.
+    Backbones(Vec<Backbone>),
+    /// Its pixels.
+    Pixels(Pixels),
+}
+
+/// Where features come from; what was learned from one origin means nothing for another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// From these backbones, one after the other.
+    Backbones(Vec<Identity>),
+    /// From the pixels of images of this shape.
+    Pixels(ImageShape),
+}
+
+impl Extractor {
+    /// Where its features come from.
+    pub fn origin(&self) -> Origin {
+        match self {
+            Self::Backbones(backbones) => Origin::Backbones(
+                backbones
+                    .iter()
+                    .map(|backbone| backbone.identity().clone())
+                    .collect(),
+            ),
+            Self::Pixels(pixels) => Origin::Pixels(pixels.shape),
+        }
+    }
+
+    /// How many features it gives an image.
+    pub fn n_features(&self) -> usize {
+        match self {
+            Self::Backbones(backbones) => backbones.iter().map(Backbone::n_features).sum(),
+            Self::Pixels(pixels) => pixels.shape.n_values(),
+        }
+    }
+
+    /// The features of all images of a folder, in its order.
+    pub fn rows<'a>(&'a self, folder: &'a ImageFolder, options: ExtractOptions<'a>) -> ImageRows<'a> {
+        ImageRows::new(self, folder, options)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Backbones(identities) => {
+                let names: Vec<String> = identities.iter().map(Identity::to_string).collect();
+                write!(f, "{}", names.join(" + "))
+            }
+            Self::Pixels(shape) => write!(f, "pixels {shape}"),
+        }
+    }
+}

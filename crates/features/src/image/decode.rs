@@ -1,0 +1,79 @@
+//! From the bytes of a file to upright pixels in red, green and blue.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use image::error::{ImageError, LimitErrorKind};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgb, RgbImage};
+
+use super::jpeg;
+use crate::error::{Error, bad};
+
+/// The longest side that is decoded, in pixels.
+const LONGEST_SIDE: u32 = 16_384;
+
+/// The most memory that an image may take.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// Decodes a JPEG, PNG or WebP image, whatever the file is called.
+///
+/// It is turned upright as its EXIF orientation says, grey becomes three equal channels, 16 bits become 8, and what
+/// is transparent is laid over white. An image of more than 16,384 pixels a side, or of more than 512 MB, is refused
+/// before it is decoded.
+pub fn decode(path: &Path, bytes: &[u8]) -> Result<RgbImage, Error> {
+    if bytes.is_empty() {
+        return Err(bad(path, "is an empty file, not an image"));
+    }
+    if image::guess_format(bytes).is_ok_and(|format| format == ImageFormat::Jpeg) && !jpeg::is_whole(bytes) {
+        return Err(bad(path, "is damaged: the end of the JPEG is missing"));
+    }
+    let image = upright(bytes).map_err(|error| bad(path, reason(&error)))?;
+    if image.width() == 0 || image.height() == 0 {
+        return Err(bad(path, "has no pixels"));
+    }
+    Ok(if image.color().has_alpha() {
+        over_white(&image)
+    } else {
+        image.into_rgb8()
+    })
+}
+
+fn upright(bytes: &[u8]) -> Result<DynamicImage, ImageError> {
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(LONGEST_SIDE);
+    limits.max_image_height = Some(LONGEST_SIDE);
+    limits.max_alloc = Some(MOST_BYTES);
+    reader.limits(limits.clone());
+    let mut decoder = reader.into_decoder()?;
+    // The reader leaves the last word on the memory of the pixels themselves to its caller.
+    limits.reserve(decoder.total_bytes())?;
+    let orientation = decoder.orientation()?;
+    let mut image = DynamicImage::from_decoder(decoder)?;
+    image.apply_orientation(orientation);
+    Ok(image)
+}
+
+fn over_white(image: &DynamicImage) -> RgbImage {
+    let image = image.to_rgba8();
+    RgbImage::from_fn(image.width(), image.height(), |x, y| {
+        let [red, green, blue, alpha] = image.get_pixel(x, y).0.map(u32::from);
+        Rgb([red, green, blue].map(|value| ((value * alpha + 255 * (255 - alpha) + 127) / 255) as u8))
+    })
+}
+
+fn reason(error: &ImageError) -> String {
+    match error {
+        ImageError::Unsupported(_) => format!("is no JPEG, PNG or WebP image that can be decoded: {error}"),
+        ImageError::Limits(limit) => match limit.kind() {
+            LimitErrorKind::DimensionError => {
+                format!("is larger than {LONGEST_SIDE} pixels a side: make it smaller")
+            }
+            _ => format!(
+                "takes more than {} MB once decoded: make it smaller",
+                MOST_BYTES >> 20
+            ),
+        },
+        _ => format!("is damaged: {error}"),
+    }
+}

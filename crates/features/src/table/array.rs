@@ -1,0 +1,372 @@
+//! Arrays of numbers, as npy, npz, safetensors and idx files hold them: one row after the other.
+//!
+//! [`Array`] is where an array lies and what its numbers are; [`ArrayTable`] streams one as rows, with another as labels.
+
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use autoactivator::half::from_f16_bits;
+use autoactivator::{ImageShape, Table};
+
+use super::source::Source;
+use super::{Batch, Batches, Content, Shape, batch_rows};
+use crate::error::{Error, bad};
+
+/// The type of the numbers: float, signed or unsigned, and how many bytes each has; or text of so many bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    F2,
+    F4,
+    F8,
+    I1,
+    I2,
+    I4,
+    I8,
+    U1,
+    U2,
+    U4,
+    U8,
+    /// Characters of four bytes each, so many bytes in all.
+    Utf32(u64),
+    /// UTF-8, filled up with zeros to so many bytes.
+    Utf8(u64),
+}
+
+impl Kind {
+    pub fn n_bytes(self) -> u64 {
+        match self {
+            Self::I1 | Self::U1 => 1,
+            Self::F2 | Self::I2 | Self::U2 => 2,
+            Self::F4 | Self::I4 | Self::U4 => 4,
+            Self::F8 | Self::I8 | Self::U8 => 8,
+            Self::Utf32(n) | Self::Utf8(n) => n,
+        }
+    }
+
+    fn is_text(self) -> bool {
+        matches!(self, Self::Utf32(_) | Self::Utf8(_))
+    }
+
+    /// The numbers in `bytes`; text has none.
+    fn floats(self, bytes: &[u8]) -> Vec<f32> {
+        match self {
+            Self::F2 => decode(bytes, |b| from_f16_bits(u16::from_le_bytes(b))),
+            Self::F4 => decode(bytes, f32::from_le_bytes),
+            Self::F8 => decode(bytes, |b| f64::from_le_bytes(b) as f32),
+            Self::I1 => decode(bytes, |b| i8::from_le_bytes(b).into()),
+            Self::I2 => decode(bytes, |b| i16::from_le_bytes(b).into()),
+            Self::I4 => decode(bytes, |b| i32::from_le_bytes(b) as f32),
+            Self::I8 => decode(bytes, |b| i64::from_le_bytes(b) as f32),
+            Self::U1 => decode(bytes, |b| u8::from_le_bytes(b).into()),
+            Self::U2 => decode(bytes, |b| u16::from_le_bytes(b).into()),
+            Self::U4 => decode(bytes, |b| u32::from_le_bytes(b) as f32),
+            Self::U8 => decode(bytes, |b| u64::from_le_bytes(b) as f32),
+            Self::Utf32(_) | Self::Utf8(_) => Vec::new(),
+        }
+    }
+
+    /// What is in `bytes` as class names; fractions are none.
+    fn names(self, bytes: &[u8]) -> Option<Vec<String>> {
+        Some(match self {
+            Self::F2 | Self::F4 | Self::F8 => return None,
+            Self::I1 => decode(bytes, |b| i8::from_le_bytes(b).to_string()),
+            Self::I2 => decode(bytes, |b| i16::from_le_bytes(b).to_string()),
+            Self::I4 => decode(bytes, |b| i32::from_le_bytes(b).to_string()),
+            Self::I8 => decode(bytes, |b| i64::from_le_bytes(b).to_string()),
+            Self::U1 => decode(bytes, |b| u8::from_le_bytes(b).to_string()),
+            Self::U2 => decode(bytes, |b| u16::from_le_bytes(b).to_string()),
+            Self::U4 => decode(bytes, |b| u32::from_le_bytes(b).to_string()),
+            Self::U8 => decode(bytes, |b| u64::from_le_bytes(b).to_string()),
+            Self::Utf32(n) => text(bytes, n, utf32),
+            Self::Utf8(n) => text(bytes, n, utf8),
+        })
+    }
+}
+
+fn decode<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
+    let (numbers, _) = bytes.as_chunks();
+    numbers.iter().map(|&bytes| number(bytes)).collect()
+}
+
+/// Texts of `n` bytes each; an array of empty texts has no bytes at all, and no names.
+fn text(bytes: &[u8], n: u64, read: impl Fn(&[u8]) -> String) -> Vec<String> {
+    bytes.chunks(n.max(1) as usize).map(read).collect()
+}
+
+fn utf32(bytes: &[u8]) -> String {
+    let (letters, _) = bytes.as_chunks();
+    let letters = letters.iter().map(|&letter| u32::from_le_bytes(letter));
+    letters
+        .take_while(|&letter| letter != 0)
+        .map(|letter| char::from_u32(letter).unwrap_or(char::REPLACEMENT_CHARACTER))
+        .collect()
+}
+
+fn utf8(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+/// Opens a file where an array's numbers begin.
+pub(super) type Opener = Arc<dyn Fn() -> Result<Source, Error> + Send + Sync>;
+
+/// One array of a file.
+#[derive(Clone)]
+pub(super) struct Array {
+    /// Its name, in files that hold several.
+    pub name: String,
+    pub path: PathBuf,
+    pub kind: Kind,
+    pub shape: Vec<u64>,
+    pub open: Opener,
+}
+
+impl Array {
+    pub fn n_rows(&self) -> u64 {
+        self.shape.first().copied().unwrap_or(0)
+    }
+
+    /// Bytes of all its numbers.
+    pub fn n_bytes(&self) -> Result<u64, Error> {
+        let sides = self.shape.iter();
+        let n_bytes = sides.copied().try_fold(self.kind.n_bytes(), u64::checked_mul);
+        n_bytes.ok_or_else(|| self.bad(format!("shape {:?} is too large to be true", self.shape)))
+    }
+
+    /// All of it, as class names.
+    pub fn read_names(&self) -> Result<Vec<String>, Error> {
+        if self.shape.len() != 1 {
+            return Err(self.bad(format!(
+                "labels have shape {:?}, but must be one per row",
+                self.shape
+            )));
+        }
+        let bytes = (self.open)()?.rest(self.n_bytes()?)?;
+        self.kind.names(&bytes).ok_or_else(|| {
+            self.bad("labels must be integers or text: save them again with `.astype('int64')`")
+        })
+    }
+
+    /// The error for something wrong with this array.
+    pub fn bad(&self, reason: impl Into<String>) -> Error {
+        let reason = reason.into();
+        if self.name.is_empty() {
+            bad(&self.path, reason)
+        } else {
+            bad(&self.path, format!("array '{}': {reason}", self.name))
+        }
+    }
+}
+
+/// An array as rows of features, with or without labels.
+pub(super) struct ArrayTable {
+    features: Array,
+    labels: Option<Arc<[String]>>,
+    shape: Shape,
+    n_bytes: u64,
+    /// What numbers are multiplied by: bytes of images lie between 0 and 1.
+    scale: Option<f32>,
+}
+
+impl ArrayTable {
+    /// `labels` are the class of each row.
+    pub fn new(features: Array, labels: Option<Vec<String>>) -> Result<Self, Error> {
+        let (n_features, image) = row_shape(&features)?;
+        let n_bytes = features.n_bytes()?;
+        if let Some(labels) = &labels
+            && labels.len() as u64 != features.n_rows()
+        {
+            let reason = format!("{} labels for its {} rows", labels.len(), features.n_rows());
+            return Err(features.bad(reason));
+        }
+        let shape = Shape {
+            n_features,
+            n_rows: Some(features.n_rows()),
+            labelled: labels.is_some(),
+            image,
+        };
+        Ok(Self {
+            n_bytes,
+            scale: image.filter(|_| features.kind == Kind::U1).map(|_| 255.0),
+            labels: labels.map(Into::into),
+            features,
+            shape,
+        })
+    }
+
+    /// Itself, as what a table is opened to.
+    pub fn boxed(self) -> (Shape, Box<dyn Content>) {
+        (self.shape, Box::new(self))
+    }
+}
+
+/// Features of a row, and its image shape where rows are planes of pixels.
+fn row_shape(features: &Array) -> Result<(usize, Option<ImageShape>), Error> {
+    if features.kind.is_text() {
+        return Err(features.bad("features must be numbers, this is text"));
+    }
+    let too_large = || features.bad(format!("shape {:?} is too large to be true", features.shape));
+    let size = |n: u64| usize::try_from(n).map_err(|_| too_large());
+    let image = match features.shape[..] {
+        [_, n_features] if n_features > 0 => return Ok((size(n_features)?, None)),
+        [_, height, width] => (height, width, 1),
+        [_, height, width, channels @ (1 | 3)] => (height, width, channels),
+        [_, 0] => return Err(features.bad("rows have no features")),
+        _ => {
+            let reason = format!(
+                "features have shape {:?}, but must be (rows, features), or (rows, height, width[, channels]) for \
+                 images",
+                features.shape
+            );
+            return Err(features.bad(reason));
+        }
+    };
+    let (height, width, channels) = image;
+    let n_values = height
+        .checked_mul(width)
+        .and_then(|n| n.checked_mul(channels))
+        .filter(|&n| n > 0);
+    let Some(n_values) = n_values else {
+        let n = features.n_rows();
+        let reason = format!("{n} images of {height} × {width} pixels make no sense: not a usable file");
+        return Err(features.bad(reason));
+    };
+    let image = ImageShape {
+        height: size(height)?,
+        width: size(width)?,
+        channels: size(channels)?,
+    };
+    Ok((size(n_values)?, Some(image)))
+}
+
+impl Content for ArrayTable {
+    fn batches(&self) -> Result<Batches, Error> {
+        Ok(Box::new(ArrayBatches {
+            source: (self.features.open)()?,
+            kind: self.features.kind,
+            n_features: self.shape.n_features,
+            scale: self.scale,
+            labels: self.labels.clone(),
+            n_bytes: self.n_bytes,
+            row: 0,
+            n_rows: self.features.n_rows(),
+            ended: false,
+        }))
+    }
+}
+
+/// The rows of an array, some at a time.
+struct ArrayBatches {
+    source: Source,
+    kind: Kind,
+    n_features: usize,
+    scale: Option<f32>,
+    labels: Option<Arc<[String]>>,
+    n_bytes: u64,
+    row: u64,
+    n_rows: u64,
+    ended: bool,
+}
+
+impl Iterator for ArrayBatches {
+    type Item = Result<Batch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        if self.row == self.n_rows {
+            self.ended = true;
+            return self.source.expect_end(self.n_bytes).err().map(Err);
+        }
+        let batch = self.read();
+        self.ended = batch.is_err();
+        Some(batch)
+    }
+}
+
+impl ArrayBatches {
+    fn read(&mut self) -> Result<Batch, Error> {
+        let n = (self.n_rows - self.row).min(batch_rows(self.n_features) as u64);
+        let row_bytes = self.n_features as u64 * self.kind.n_bytes();
+        let bytes = self.bytes(n * row_bytes, self.row * row_bytes)?;
+        let mut values = self.kind.floats(&bytes);
+        if let Some(scale) = self.scale {
+            values.iter_mut().for_each(|value| *value /= scale);
+        }
+        let rows = self.row as usize..(self.row + n) as usize;
+        self.row += n;
+        Ok(Batch {
+            x: Table::new(values, self.n_features)?,
+            y: self.labels.as_ref().map(|labels| labels[rows].to_vec()),
+            names: None,
+        })
+    }
+
+    /// The next `n` bytes; `before` have been read already.
+    fn bytes(&mut self, n: u64, before: u64) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; n as usize];
+        let mut read = 0;
+        while read < bytes.len() {
+            match self.source.read(&mut bytes[read..]) {
+                Ok(0) => return Err(self.truncated(before + read as u64)),
+                Ok(more) => read += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    return Err(self.truncated(before + read as u64));
+                }
+                Err(error) => return Err(crate::error::io_error(self.source.path(), error)),
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn truncated(&self, found: u64) -> Error {
+        super::source::truncated(self.source.path(), self.n_bytes, found)
+    }
+}
+
+/// The arrays of a file that holds several: features, and labels where there are any.
+pub(super) fn pick(
+    path: &Path,
+    arrays: &[Array],
+    columns: &super::Columns,
+) -> Result<(Array, Option<Array>), Error> {
+    let there = || {
+        let names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).take(20).collect();
+        names.join(", ")
+    };
+    let by_name = |name: &str, what: &str| {
+        let found = arrays.iter().find(|array| array.name == name);
+        found.cloned().ok_or_else(|| {
+            let reason = format!("there is no {what} array '{name}'; the arrays are {}", there());
+            bad(path, reason)
+        })
+    };
+    let features = match &columns.features[..] {
+        [] => only(arrays, |array| array.shape.len() >= 2).ok_or_else(|| {
+            let reason = format!(
+                "which array holds the features is not clear: choose one with --columns from {}",
+                there()
+            );
+            bad(path, reason)
+        })?,
+        [name] => by_name(name, "feature")?,
+        _ => return Err(bad(path, "features are one array: give one name with --columns")),
+    };
+    let labels = match &columns.label {
+        Some(name) => Some(by_name(name, "label")?),
+        None => only(arrays, |array| {
+            array.shape.len() == 1 && array.n_rows() == features.n_rows()
+        }),
+    };
+    Ok((features, labels))
+}
+
+/// The array that is meant when there is one only.
+fn only(arrays: &[Array], is_meant: impl Fn(&Array) -> bool) -> Option<Array> {
+    let mut found = arrays.iter().filter(|array| is_meant(array));
+    let first = found.next()?;
+    found.next().is_none().then(|| first.clone())
+}

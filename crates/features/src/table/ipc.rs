@@ -1,0 +1,107 @@
+//! Reads Arrow IPC files, also called Feather, and Arrow streams.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, SchemaRef};
+
+use super::ordered::in_order;
+use super::record::Record;
+use super::{Batches, Columns, Content, NO_ROWS, Shape, batch_rows, read_start};
+use crate::error::{Error, bad, io_error};
+
+/// Opens a file.
+pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+    let (schema, records) = records(path)?;
+    let mut record = Record::new(&schema, columns).map_err(|reason| bad(path, reason))?;
+    if record.n_features.is_none() {
+        record.n_features = first_width(path, &record, records)?;
+    }
+    let shape = Shape {
+        n_features: record.n_features.unwrap_or(0),
+        n_rows: None,
+        labelled: record.label.is_some(),
+        image: None,
+    };
+    let path = path.to_owned();
+    Ok((shape, Box::new(Ipc { path, record, schema })))
+}
+
+struct Ipc {
+    path: PathBuf,
+    record: Record,
+    schema: SchemaRef,
+}
+
+type Records = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+fn damaged(path: &Path, cause: &ArrowError) -> Error {
+    bad(path, format!("not a usable Arrow file ({cause}): write it again"))
+}
+
+fn records(path: &Path) -> Result<(SchemaRef, Records), Error> {
+    let mut start = [0; 6];
+    read_start(path, &mut start).map_err(|cause| io_error(path, cause))?;
+    let file = BufReader::new(File::open(path).map_err(|cause| io_error(path, cause))?);
+    let damaged = |cause| damaged(path, &cause);
+    Ok(if &start == b"ARROW1" {
+        let reader = FileReader::try_new(file, None).map_err(damaged)?;
+        (reader.schema(), Box::new(reader))
+    } else {
+        let reader = StreamReader::try_new(file, None).map_err(damaged)?;
+        (reader.schema(), Box::new(reader))
+    })
+}
+
+/// Lists of no stated length are as long as the first.
+fn first_width(path: &Path, record: &Record, records: Records) -> Result<Option<usize>, Error> {
+    for read in records {
+        let read = read.map_err(|cause| damaged(path, &cause))?;
+        if read.num_rows() > 0 {
+            let first = record
+                .rows(&read.slice(0, 1), 0)
+                .map_err(|reason| bad(path, reason))?;
+            return Ok(Some(first.x.rows().n_features()));
+        }
+    }
+    Err(bad(path, NO_ROWS))
+}
+
+impl Content for Ipc {
+    fn metadata(&self, key: &str) -> Option<&str> {
+        self.schema.metadata().get(key).map(String::as_str)
+    }
+
+    fn batches(&self) -> Result<Batches, Error> {
+        let (path, record) = (self.path.clone(), self.record.clone());
+        Ok(in_order(&self.path, 1, Arc::new(move |_| read(&path, &record))))
+    }
+}
+
+/// All rows of a file, on this thread.
+fn read(path: &Path, record: &Record) -> Result<Batches, Error> {
+    let (_, records) = records(path)?;
+    let (path, record) = (path.to_owned(), record.clone());
+    let rows = batch_rows(record.n_features.unwrap_or(1));
+    // Written in one piece, a record batch can be as large as the file.
+    let pieces = records.flat_map(move |read| -> Records {
+        match read {
+            Ok(read) => {
+                let starts = (0..read.num_rows()).step_by(rows);
+                Box::new(starts.map(move |at| Ok(read.slice(at, rows.min(read.num_rows() - at)))))
+            }
+            Err(cause) => Box::new(std::iter::once(Err(cause))),
+        }
+    });
+    let mut row = 0;
+    Ok(Box::new(pieces.map(move |read| {
+        let read = read.map_err(|cause| damaged(&path, &cause))?;
+        let batch = record.rows(&read, row).map_err(|reason| bad(&path, reason))?;
+        row += batch.len();
+        Ok(batch)
+    })))
+}

@@ -1,0 +1,213 @@
+//! Feature tables: [`FeatureTable::open`] finds out what a file holds, [`FeatureTable::batches`] streams its rows.
+//!
+//! The content decides the format, not the name. `csv`, `parquet` and `ipc` hold records; `npy`, `npz`, `safetensors`
+//! and `idx` hold `array`s. [`TableWriter`] is the way back.
+
+mod array;
+mod columns;
+mod csv;
+mod idx;
+mod ipc;
+mod npy;
+mod npz;
+mod ordered;
+mod parquet;
+mod record;
+mod safetensors;
+mod source;
+mod write;
+mod write_answers;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use autoactivator::ImageShape;
+use serde_json::Value;
+
+use crate::batch::{Batch, Batches};
+use crate::error::{Error, bad, io_error};
+pub use columns::Columns;
+pub use ordered::READER;
+use ordered::guarded;
+use source::Source;
+pub use write::TableWriter;
+pub use write_answers::{AnswerRow, AnswerTable};
+
+/// Values that a batch holds, about: small beside a memory, large beside the cost of handing it over.
+const BATCH_VALUES: usize = 1 << 20;
+
+/// A row with more features than this is a damaged header, not data.
+const MAX_FEATURES: u64 = 1 << 22;
+
+/// What is wrong with a table without rows.
+const NO_ROWS: &str = "there are no rows in this file";
+
+/// What is wrong with a table of rows that should carry their classes.
+pub const NO_CLASSES: &str = "the rows carry no classes: choose the column that does with --label";
+
+/// A table on disk: rows of numbers, with or without the class of each.
+pub struct FeatureTable {
+    path: PathBuf,
+    shape: Shape,
+    content: Box<dyn Content>,
+}
+
+/// What is known of a table before its rows are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    /// Features of each row.
+    pub n_features: usize,
+    /// Number of rows, where the file tells.
+    pub n_rows: Option<u64>,
+    /// Whether each row carries its class.
+    pub labelled: bool,
+    /// The shape of each row, when rows are known to be images.
+    pub image: Option<ImageShape>,
+}
+
+/// A key of a table's metadata: what computed its rows, as JSON.
+const ORIGIN: &str = "autoactivator.origin";
+
+/// One format's way to stream the rows of a file from the beginning.
+trait Content: Send + Sync {
+    fn batches(&self) -> Result<Batches, Error>;
+
+    /// What the file says under a key of its metadata.
+    fn metadata(&self, _key: &str) -> Option<&str> {
+        None
+    }
+}
+
+impl FeatureTable {
+    /// Opens a file and finds out which columns are features and which one is the class.
+    pub fn open(path: &Path, columns: &Columns) -> Result<Self, Error> {
+        let (shape, content) = open_content(path, columns)?;
+        if shape.n_features as u64 > MAX_FEATURES {
+            let reason = format!("rows of {} features are too long to be true", shape.n_features);
+            return Err(bad(path, reason));
+        }
+        if shape.n_rows == Some(0) {
+            return Err(bad(path, NO_ROWS));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            shape,
+            content,
+        })
+    }
+
+    /// What is known of it.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What computed the rows, where the file says so.
+    pub fn origin(&self) -> Option<Value> {
+        serde_json::from_str(self.content.metadata(ORIGIN)?).ok()
+    }
+
+    /// Streams all rows; every call begins with the first.
+    pub fn batches(&self) -> Result<Batches, Error> {
+        let path = self.path.clone();
+        let mut batches = self.content.batches()?;
+        let (mut first_row, mut ended) = (0, false);
+        let checked = std::iter::from_fn(move || {
+            if ended {
+                return None;
+            }
+            let batch = match batches.next() {
+                Some(batch) => batch.and_then(|batch| {
+                    check(&batch, first_row).map_err(|reason| bad(&path, reason))?;
+                    first_row += batch.len();
+                    Ok(batch)
+                }),
+                None if first_row == 0 => Err(bad(&path, NO_ROWS)),
+                None => return None,
+            };
+            ended = batch.is_err();
+            Some(batch)
+        });
+        Ok(Box::new(checked))
+    }
+}
+
+/// Bytes in memory that are a csv file, gzip or not; `path` is their name in errors.
+pub fn embedded_csv(path: &Path, bytes: &'static [u8]) -> Result<Batch, Error> {
+    let batches = csv::embedded(path, bytes)?.batches()?;
+    Batch::collect(batches)?.ok_or_else(|| bad(path, NO_ROWS))
+}
+
+fn open_content(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+    let mut start = [0; 12];
+    let n = read_start(path, &mut start).map_err(|cause| io_error(path, cause))?;
+    let start = &start[..n];
+    if start.starts_with(b"PAR1") {
+        let columns = columns.clone();
+        guarded(path, move |path| parquet::open(path, &columns))
+    } else if start.starts_with(b"ARROW1") || start.starts_with(&[0xff; 4]) {
+        let columns = columns.clone();
+        guarded(path, move |path| ipc::open(path, &columns))
+    } else if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
+        npz::open(path, columns)
+    } else if safetensors::looks_like(start) {
+        safetensors::open(path, columns)
+    } else {
+        open_unpacked(path, columns)
+    }
+}
+
+/// Formats that also come as gzip.
+fn open_unpacked(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+    let (start, _) = Source::open(path)?.up_to(6)?;
+    let name = path.to_string_lossy();
+    if start.starts_with(npy::MAGIC) {
+        npy::open(path, columns)
+    } else if start.starts_with(&[0, 0, 8]) || name.contains("-idx") {
+        idx::open(path, columns)
+    } else if [".npy", ".npy.gz"].iter().any(|ending| name.ends_with(ending)) {
+        Err(bad(path, "not an npy file: write it with `numpy.save`"))
+    } else {
+        csv::open(path, columns)
+    }
+}
+
+/// As much of the start of a file as there is.
+fn read_start(path: &Path, start: &mut [u8]) -> std::io::Result<usize> {
+    let mut file = File::open(path)?;
+    let mut n = 0;
+    while n < start.len() {
+        match file.read(&mut start[n..])? {
+            0 => break,
+            more => n += more,
+        }
+    }
+    Ok(n)
+}
+
+/// Rows of a batch, for rows of so many features.
+fn batch_rows(n_features: usize) -> usize {
+    (BATCH_VALUES / n_features.max(1)).clamp(16, 1 << 16)
+}
+
+/// What must hold for every row, whatever the format; `first_row` is the number of the batch's first.
+fn check(batch: &Batch, first_row: usize) -> Result<(), String> {
+    let x = batch.x.rows();
+    if let Some(at) = x.values().iter().position(|value| !value.is_finite()) {
+        let (row, feature) = (first_row + at / x.n_features(), at % x.n_features());
+        let value = x.values()[at];
+        return Err(format!(
+            "row {row}, feature {feature} is {value}: remove the row or replace the value by a finite one"
+        ));
+    }
+    let unnamed = batch.y.iter().flatten().position(String::is_empty);
+    match unnamed {
+        Some(row) => Err(format!("row {}: the class is missing", first_row + row)),
+        None => Ok(()),
+    }
+}

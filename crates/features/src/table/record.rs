@@ -1,0 +1,291 @@
+//! Arrow record batches to rows: number columns or one list column, and the class of each row.
+
+use std::borrow::Cow;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use autoactivator::Table;
+
+use super::columns::{Columns, Use, choose};
+use crate::batch::Batch;
+
+/// The columns of a table of records, by name.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub features: Vec<String>,
+    pub label: Option<String>,
+    pub name: Option<String>,
+    /// Features of a row; none for lists before the first was seen.
+    pub n_features: Option<usize>,
+}
+
+impl Record {
+    /// Chooses among the columns of a schema.
+    pub fn new(schema: &Schema, wanted: &Columns) -> Result<Self, String> {
+        let columns: Vec<(String, Use)> = schema
+            .fields()
+            .iter()
+            .map(|field| (field.name().clone(), use_of(field.data_type())))
+            .collect();
+        let chosen = choose(&columns, wanted)?;
+        let name_of = |at: usize| columns[at].0.clone();
+        let n_features = match (&chosen.features[..], &schema.fields()) {
+            ([at], fields) if columns[*at].1 == Use::List => match fields[*at].data_type() {
+                DataType::FixedSizeList(_, n) => usize::try_from(*n).ok(),
+                _ => None,
+            },
+            (features, _) => Some(features.len()),
+        };
+        if n_features == Some(0) {
+            return Err("rows have no features".to_owned());
+        }
+        Ok(Self {
+            features: chosen.features.iter().map(|&at| name_of(at)).collect(),
+            label: chosen.label.map(name_of),
+            name: chosen.name.map(name_of),
+            n_features,
+        })
+    }
+
+    /// Whether a column is needed at all.
+    pub fn reads(&self, field: &Field) -> bool {
+        let name = field.name();
+        self.features.contains(name) || self.label.as_ref() == Some(name) || self.name.as_ref() == Some(name)
+    }
+
+    /// The rows of a record batch whose first row has the number `first_row`.
+    pub fn rows(&self, record: &RecordBatch, first_row: usize) -> Result<Batch, String> {
+        let column = |name: &String| {
+            let found = record.column_by_name(name);
+            found.ok_or_else(|| format!("column '{name}' is missing from row {first_row} on"))
+        };
+        let features = self.features.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let (values, n_features) = match features[..] {
+            [list] if use_of(list.data_type()) == Use::List => {
+                lists(list, &self.features[0], self.n_features, first_row)?
+            }
+            _ => (self.numbers(&features, first_row)?, features.len()),
+        };
+        let text = |name: &String| classes(column(name)?, name, first_row);
+        Ok(Batch {
+            x: Table::new(values, n_features).map_err(|e| e.to_string())?,
+            y: self.label.as_ref().map(text).transpose()?,
+            names: self.name.as_ref().map(text).transpose()?,
+        })
+    }
+
+    fn numbers(&self, columns: &[&ArrayRef], first_row: usize) -> Result<Vec<f32>, String> {
+        let columns: Vec<Cow<'_, [f32]>> = columns
+            .iter()
+            .zip(&self.features)
+            .map(|(column, name)| {
+                refuse_nulls(column, first_row, |row| {
+                    format!("row {row}, column '{name}' is null")
+                })?;
+                floats(column).ok_or_else(|| format!("column '{name}' does not hold numbers"))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(transpose(&columns))
+    }
+}
+
+/// Columns to rows; some rows at a time, so that what is written stays close by.
+fn transpose(columns: &[Cow<'_, [f32]>]) -> Vec<f32> {
+    const ROWS: usize = 64;
+    let (n_rows, n_columns) = (columns.first().map_or(0, |column| column.len()), columns.len());
+    let mut values = vec![0.0; n_rows * n_columns];
+    for (block, rows) in values.chunks_mut(ROWS * n_columns.max(1)).enumerate() {
+        for (at, column) in columns.iter().enumerate() {
+            let column = &column[block * ROWS..];
+            for (row, value) in rows.chunks_exact_mut(n_columns).zip(column) {
+                row[at] = *value;
+            }
+        }
+    }
+    values
+}
+
+fn refuse_nulls(column: &dyn Array, first_row: usize, what: impl Fn(usize) -> String) -> Result<(), String> {
+    match (0..column.len()).find(|&row| column.is_null(row)) {
+        Some(row) if column.null_count() > 0 => Err(format!(
+            "{}: remove the row or fill the value in",
+            what(first_row + row)
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Lists to rows: all of one length.
+fn lists(
+    column: &ArrayRef,
+    name: &str,
+    expected: Option<usize>,
+    first_row: usize,
+) -> Result<(Vec<f32>, usize), String> {
+    refuse_nulls(column, first_row, |row| {
+        format!("row {row}, column '{name}' is null")
+    })?;
+    let (items, lengths): (ArrayRef, Vec<usize>) = match column.data_type() {
+        DataType::FixedSizeList(_, n) => {
+            let list = column.as_fixed_size_list();
+            let n = usize::try_from(*n).unwrap_or(0);
+            let first = list.offset() * n;
+            // The values of a slice are those of the whole array in some versions of the format's library.
+            let values = list.values();
+            let values = if values.len() == list.len() * n {
+                values.clone()
+            } else {
+                values.slice(first, list.len() * n)
+            };
+            (values, vec![n; list.len()])
+        }
+        DataType::LargeList(_) => {
+            let list = column.as_list::<i64>();
+            let offsets: Vec<usize> = list.offsets().iter().map(|&at| at as usize).collect();
+            sliced(list.values(), &offsets)
+        }
+        _ => {
+            let list = column.as_list::<i32>();
+            let offsets: Vec<usize> = list.offsets().iter().map(|&at| at as usize).collect();
+            sliced(list.values(), &offsets)
+        }
+    };
+    let n_features = expected.or(lengths.first().copied()).unwrap_or(0);
+    if let Some(row) = lengths.iter().position(|&n| n != n_features || n == 0) {
+        let row_number = first_row + row;
+        return Err(format!(
+            "row {row_number}, column '{name}' holds {} numbers, other rows {n_features}: all need the same",
+            lengths[row]
+        ));
+    }
+    let place = |at: usize| format!("row {}, column '{name}'", at / n_features.max(1));
+    refuse_nulls(&items, first_row * n_features, |at| {
+        format!("{} holds a null", place(at))
+    })?;
+    let values = floats(&items).ok_or_else(|| format!("column '{name}' does not hold lists of numbers"))?;
+    Ok((values.into_owned(), n_features))
+}
+
+fn sliced(items: &ArrayRef, offsets: &[usize]) -> (ArrayRef, Vec<usize>) {
+    let (first, last) = (
+        offsets.first().copied().unwrap_or(0),
+        offsets.last().copied().unwrap_or(0),
+    );
+    let lengths = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    (items.slice(first, last - first), lengths)
+}
+
+fn use_of(kind: &DataType) -> Use {
+    match kind {
+        kind if is_number(kind) => Use::Number,
+        DataType::FixedSizeList(item, _) | DataType::List(item) | DataType::LargeList(item)
+            if is_number(item.data_type()) =>
+        {
+            Use::List
+        }
+        _ => Use::Other,
+    }
+}
+
+fn is_number(kind: &DataType) -> bool {
+    kind.is_integer()
+        || matches!(
+            kind,
+            DataType::Float16 | DataType::Float32 | DataType::Float64 | DataType::Boolean
+        )
+}
+
+/// The numbers of a column without nulls; none when it holds something else.
+fn floats(column: &dyn Array) -> Option<Cow<'_, [f32]>> {
+    macro_rules! converted {
+        ($kind:ty) => {
+            column
+                .as_primitive::<$kind>()
+                .values()
+                .iter()
+                .map(|&v| v as f32)
+                .collect()
+        };
+    }
+    Some(Cow::Owned(match column.data_type() {
+        DataType::Float32 => return Some(Cow::Borrowed(column.as_primitive::<Float32Type>().values())),
+        DataType::Float16 => {
+            let halves = column.as_primitive::<Float16Type>().values();
+            halves.iter().map(|v| v.to_f32()).collect()
+        }
+        DataType::Float64 => converted!(Float64Type),
+        DataType::Int8 => converted!(Int8Type),
+        DataType::Int16 => converted!(Int16Type),
+        DataType::Int32 => converted!(Int32Type),
+        DataType::Int64 => converted!(Int64Type),
+        DataType::UInt8 => converted!(UInt8Type),
+        DataType::UInt16 => converted!(UInt16Type),
+        DataType::UInt32 => converted!(UInt32Type),
+        DataType::UInt64 => converted!(UInt64Type),
+        DataType::Boolean => {
+            let flags = column.as_boolean().values();
+            flags.iter().map(|flag| f32::from(u8::from(flag))).collect()
+        }
+        _ => return None,
+    }))
+}
+
+/// The classes of a column: text or whole numbers.
+fn classes(column: &ArrayRef, name: &str, first_row: usize) -> Result<Vec<String>, String> {
+    refuse_nulls(column, first_row, |row| {
+        format!("row {row}: the class is null in column '{name}'")
+    })?;
+    names(column).ok_or_else(|| {
+        format!(
+            "column '{name}' holds {}: classes are text or whole numbers; choose another with --label",
+            column.data_type()
+        )
+    })
+}
+
+fn names(column: &dyn Array) -> Option<Vec<String>> {
+    macro_rules! written {
+        ($kind:ty) => {
+            column
+                .as_primitive::<$kind>()
+                .values()
+                .iter()
+                .map(ToString::to_string)
+                .collect()
+        };
+    }
+    let owned = |name: Option<&str>| name.unwrap_or_default().to_owned();
+    Some(match column.data_type() {
+        DataType::Utf8 => column.as_string::<i32>().iter().map(owned).collect(),
+        DataType::LargeUtf8 => column.as_string::<i64>().iter().map(owned).collect(),
+        DataType::Utf8View => column.as_string_view().iter().map(owned).collect(),
+        DataType::Boolean => column
+            .as_boolean()
+            .values()
+            .iter()
+            .map(|flag| flag.to_string())
+            .collect(),
+        DataType::Int8 => written!(Int8Type),
+        DataType::Int16 => written!(Int16Type),
+        DataType::Int32 => written!(Int32Type),
+        DataType::Int64 => written!(Int64Type),
+        DataType::UInt8 => written!(UInt8Type),
+        DataType::UInt16 => written!(UInt16Type),
+        DataType::UInt32 => written!(UInt32Type),
+        DataType::UInt64 => written!(UInt64Type),
+        DataType::Dictionary(_, _) => {
+            let dictionary = column.as_any_dictionary();
+            let words = names(dictionary.values().as_ref())?;
+            let keys = dictionary.normalized_keys();
+            keys.into_iter()
+                .map(|key| words.get(key).cloned())
+                .collect::<Option<_>>()?
+        }
+        _ => return None,
+    })
+}
