@@ -19,7 +19,7 @@ pub struct Heat {
 }
 
 /// The heats before the judgement on all rows. With them a join costs a fifth of judging everybody on pairs of MNIST
-/// classes, and the units grow two in a hundred larger.
+/// classes, and the units grow no larger.
 pub const HEATS: [Heat; 2] = [
     Heat { rows: 480, one_in: 5 },
     Heat {
