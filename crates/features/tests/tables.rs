@@ -165,6 +165,29 @@ fn rows_keep_their_order_over_many_row_groups() {
 }
 
 #[test]
+fn columns_that_are_read_on_several_threads_come_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let (n_rows, n_columns) = (3000, 67);
+    let names: Vec<String> = (0..n_columns).map(|at| format!("f{at}")).collect();
+    let column = |at: usize| {
+        (0..n_rows)
+            .map(|row| (row * n_columns + at) as f32)
+            .collect::<Vec<_>>()
+    };
+    let mut columns: Vec<(&str, ArrayRef)> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (name.as_str(), floats(&column(at))))
+        .collect();
+    let classes: Vec<String> = (0..n_rows).map(|row| (row % 7).to_string()).collect();
+    columns.insert(20, ("label", Arc::new(StringArray::from(classes.clone()))));
+    let batch = read(&parquet(&folder, columns, n_rows), &Columns::default()).unwrap();
+    let expected: Vec<f32> = (0..n_rows * n_columns).map(|value| value as f32).collect();
+    assert_eq!(batch.x.rows().values(), expected);
+    assert_eq!(batch.y.unwrap(), classes);
+}
+
+#[test]
 fn what_is_wrong_is_named_by_its_place() {
     let (x, none) = (floats(&[1.0, 2.0, 3.0]), Columns::default());
     let class = text(&["a", "b", "c"]);

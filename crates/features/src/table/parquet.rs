@@ -1,9 +1,12 @@
 //! Reads Parquet files: row groups in parallel, each a stream of record batches, in order.
 
 use std::fs::File;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
+use autoactivator::Table;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
@@ -12,7 +15,11 @@ use parquet::arrow::arrow_reader::{
 use super::ordered::in_order;
 use super::record::Record;
 use super::{Batches, Columns, Content, NO_ROWS, Shape, batch_rows};
+use crate::batch::Batch;
 use crate::error::{Error, bad, io_error};
+
+/// Columns that are worth a thread of their own.
+const SLICE: usize = 16;
 
 /// Opens a file.
 pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
@@ -25,9 +32,7 @@ pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Con
     };
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(damaged)?;
     let record = Record::new(metadata.schema(), columns).map_err(|reason| bad(path, reason))?;
-    let fields = metadata.schema().fields().iter().enumerate();
-    let wanted = fields.filter(|(_, field)| record.reads(field)).map(|(at, _)| at);
-    let mask = ProjectionMask::roots(metadata.parquet_schema(), wanted.collect::<Vec<_>>());
+    let mask = mask(&metadata, &record);
     let mut first_rows = vec![0];
     for group in metadata.metadata().row_groups() {
         let rows =
@@ -111,10 +116,81 @@ impl Content for Parquet {
     }
 
     fn batches(&self) -> Result<Batches, Error> {
-        let content = self.clone();
         let rows = batch_rows(self.record.n_features.unwrap_or(1));
-        let n_groups = self.first_rows.len() - 1;
-        let read = Arc::new(move |group| content.group(group, rows));
-        Ok(in_order(&self.path, n_groups, read))
+        let (n_groups, n_columns) = (self.first_rows.len() - 1, self.record.features.len());
+        let n_threads = thread::available_parallelism().map_or(1, NonZero::get);
+        // Few row groups leave threads idle, unless each reads some of the columns.
+        let n_slices = if n_groups < n_threads { n_threads } else { 1 };
+        let size = n_columns.div_ceil(n_slices).max(SLICE);
+        let slices = self.record.features.chunks(size).enumerate();
+        let mut streams: Vec<Batches> = slices
+            .map(|(s, names)| self.slice(names, s == 0).stream(rows))
+            .collect();
+        Ok(match streams.len() {
+            1 => streams.remove(0),
+            _ => side_by_side(streams),
+        })
     }
+}
+
+impl Parquet {
+    /// Some of the feature columns; what else is known of a row comes with the first of them.
+    fn slice(&self, features: &[String], first: bool) -> Self {
+        let n_features = if features.len() == self.record.features.len() {
+            self.record.n_features
+        } else {
+            Some(features.len())
+        };
+        let record = Record {
+            features: features.to_vec(),
+            label: self.record.label.clone().filter(|_| first),
+            name: self.record.name.clone().filter(|_| first),
+            n_features,
+        };
+        Self {
+            mask: mask(&self.metadata, &record),
+            record,
+            ..self.clone()
+        }
+    }
+
+    /// All row groups, `rows` at a time.
+    fn stream(self, rows: usize) -> Batches {
+        let (path, n_groups) = (self.path.clone(), self.first_rows.len() - 1);
+        in_order(&path, n_groups, Arc::new(move |group| self.group(group, rows)))
+    }
+}
+
+/// Which columns of the file a record needs.
+fn mask(metadata: &ArrowReaderMetadata, record: &Record) -> ProjectionMask {
+    let fields = metadata.schema().fields().iter().enumerate();
+    let wanted = fields.filter(|(_, field)| record.reads(field)).map(|(at, _)| at);
+    ProjectionMask::roots(metadata.parquet_schema(), wanted.collect::<Vec<_>>())
+}
+
+/// Streams of the same rows, each with columns of its own, as one.
+fn side_by_side(mut streams: Vec<Batches>) -> Batches {
+    Box::new(std::iter::from_fn(move || {
+        let next: Option<Vec<_>> = streams.iter_mut().map(Iterator::next).collect();
+        let parts: Result<Vec<Batch>, Error> = next?.into_iter().collect();
+        Some(parts.and_then(joined))
+    }))
+}
+
+/// Rows whose features are those of all parts.
+fn joined(mut parts: Vec<Batch>) -> Result<Batch, Error> {
+    let n_features = parts.iter().map(|part| part.x.rows().n_features()).sum();
+    let n_rows = parts.iter().map(Batch::len).min().unwrap_or(0);
+    let mut values = Vec::with_capacity(n_rows * n_features);
+    for row in 0..n_rows {
+        for part in &parts {
+            values.extend_from_slice(part.x.rows().row(row));
+        }
+    }
+    let first = &mut parts[0];
+    Ok(Batch {
+        x: Table::new(values, n_features)?,
+        y: first.y.take(),
+        names: first.names.take(),
+    })
 }
