@@ -282,6 +282,10 @@ pub struct RowsArgs {
     #[arg(long, help_heading = "Images")]
     pub no_cache: bool,
 
+    /// Learn from four fifths of a folder without train and test, and be examined on the rest, drawn by this seed
+    #[arg(long, value_name = "SEED", help_heading = "Images")]
+    pub split: Option<u64>,
+
     /// Stop at an image that cannot be read instead of skipping it
     #[arg(long, help_heading = "Images")]
     pub strict: bool,

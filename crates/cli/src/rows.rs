@@ -285,7 +285,12 @@ fn open_images(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>
         };
         ImageFolder::open_part(path, part)?
     } else {
-        ImageFolder::open(path)?
+        let whole = ImageFolder::open(path)?;
+        match (args.split, part) {
+            (Some(seed), Part::Train) => whole.split(seed)?.0,
+            (Some(seed), Part::Test) => whole.split(seed)?.1,
+            (None, _) => whole,
+        }
     };
     let extractor = open_extractor(args, &folder, expected)?;
     let cache = match (&args.cache, args.no_cache) {

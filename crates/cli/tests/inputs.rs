@@ -120,6 +120,24 @@ fn pixels_are_learned_without_a_backbone() {
 }
 
 #[test]
+fn a_folder_is_split_by_a_seed() {
+    let place = kitchen();
+    let said = learn_photos(&place, &["--split", "7"]);
+    assert!(said.stderr.contains("learned 10 rows"), "{}", said.stderr);
+    let words = [
+        "eval",
+        "m.aact",
+        "photos",
+        "--backbone",
+        "backbone.onnx",
+        "--split",
+        "7",
+    ];
+    let said = place.succeed(&words);
+    assert!(said.stdout.contains("2 of 2 rows right"), "{}", said.stdout);
+}
+
+#[test]
 fn a_damaged_image_is_named_and_skipped() {
     let place = kitchen();
     place.write("photos/mug/empty.jpg", b"");
