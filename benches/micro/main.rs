@@ -6,7 +6,7 @@ mod harness;
 
 use anyhow::{Context, Result};
 use autoactivator::forward::{self, Limits};
-use autoactivator::judge::judge;
+use autoactivator::judge::Trial;
 use autoactivator::least_squares::StepwiseFit;
 use autoactivator::linalg::Matrix;
 use autoactivator::node::Nodes;
@@ -81,7 +81,8 @@ fn reactivation(harness: &Harness) -> Result<()> {
     });
     let e = y.to_f32();
     harness.run("reactivation: 50 batches of 10, judged on all rows", || {
-        judge(&candidates, x.into(), e.view(), 10)
+        let everybody: Vec<usize> = (0..50).collect();
+        Trial::new(candidates.clone(), x.into(), e.view(), 10).go_on(&everybody, x.len())
     });
     let mut fit = StepwiseFit::new(y);
     fit.append(&joined.outputs(x.into()).to_f64());

@@ -1,6 +1,7 @@
 //! The activation functions g, fast without flags: plain branch-free arithmetic that the compiler vectorises,
 //! compiled for the widest instruction set the machine turns out to have.
 
+use crate::simd::vectorised;
 use serde::{Deserialize, Serialize};
 
 /// An activation function g.
@@ -21,32 +22,41 @@ pub enum Activation {
 impl Activation {
     /// Replaces every `v` by g(v + bias).
     pub fn apply(self, values: &mut [f32], bias: f32) {
-        let arch = pulp::Arch::new();
         match self {
-            Self::Sigmoid => arch.dispatch(|| values.iter_mut().for_each(|v| *v = sigmoid(*v + bias))),
-            Self::Tanh => arch.dispatch(|| values.iter_mut().for_each(|v| *v = tanh(*v + bias))),
-            Self::Relu => arch.dispatch(|| values.iter_mut().for_each(|v| *v = relu(*v + bias))),
-            Self::Square => arch.dispatch(|| values.iter_mut().for_each(|v| *v = square(*v + bias))),
+            Self::Sigmoid => with_one(values, bias, sigmoid),
+            Self::Tanh => with_one(values, bias, tanh),
+            Self::Relu => with_one(values, bias, relu),
+            Self::Square => with_one(values, bias, square),
         }
     }
 
     /// The same where every run of values has all the `biases`, one each.
     pub fn apply_in_turn(self, values: &mut [f32], biases: &[f32]) {
-        let arch = pulp::Arch::new();
         match self {
-            Self::Sigmoid => arch.dispatch(|| in_turn(values, biases, sigmoid)),
-            Self::Tanh => arch.dispatch(|| in_turn(values, biases, tanh)),
-            Self::Relu => arch.dispatch(|| in_turn(values, biases, relu)),
-            Self::Square => arch.dispatch(|| in_turn(values, biases, square)),
+            Self::Sigmoid => in_turn(values, biases, sigmoid),
+            Self::Tanh => in_turn(values, biases, tanh),
+            Self::Relu => in_turn(values, biases, relu),
+            Self::Square => in_turn(values, biases, square),
         }
     }
 }
 
-#[inline(always)]
+fn with_one(values: &mut [f32], bias: f32, g: impl Fn(f32) -> f32) {
+    vectorised(
+        #[inline(always)]
+        || values.iter_mut().for_each(|v| *v = g(*v + bias)),
+    );
+}
+
 fn in_turn(values: &mut [f32], biases: &[f32], g: impl Fn(f32) -> f32) {
-    for run in values.chunks_exact_mut(biases.len().max(1)) {
-        run.iter_mut().zip(biases).for_each(|(v, bias)| *v = g(*v + bias));
-    }
+    vectorised(
+        #[inline(always)]
+        || {
+            for run in values.chunks_exact_mut(biases.len().max(1)) {
+                run.iter_mut().zip(biases).for_each(|(v, bias)| *v = g(*v + bias));
+            }
+        },
+    );
 }
 
 #[inline(always)]

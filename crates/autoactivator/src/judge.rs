@@ -1,7 +1,8 @@
 //! Judgement of candidates on rows: their outputs, and what each batch takes off the residual there.
 //!
-//! Rows and batches are dealt with in tiles that fit the cache, in parallel; products are in single precision, their
-//! sums over tiles in double, in the order of the rows, so that the number of threads changes nothing.
+//! A [`Trial`] lets batches go on from row to row, some further than others, and never computes twice what a batch has
+//! shown already. Rows and batches are dealt with in tiles that fit the cache, in parallel; products are in single
+//! precision, their sums over tiles in double, in the order of the rows, so that the number of threads changes nothing.
 
 use std::ops::Range;
 
@@ -17,137 +18,199 @@ const TILE_ROWS: usize = 480;
 /// Nodes of a tile, about.
 const TILE_NODES: usize = 128;
 
-/// What batches of candidates have shown on some rows.
-pub struct Judged {
-    /// What each batch takes off the squared residual.
-    pub reductions: Vec<Reduction>,
-    /// Tile after tile of rows for the first group of batches, then for the next.
-    tiles: Vec<Tile>,
-    grid: Grid,
-}
-
-/// How rows and batches are cut into tiles.
-#[derive(Clone, Copy)]
-struct Grid {
-    n_rows: usize,
+/// Batches of candidates, each judged on the first rows of a task.
+pub struct Trial<'a> {
+    nodes: Nodes,
+    x: View<'a, f32>,
+    e: View<'a, f32>,
     l: usize,
-    batches_per_group: usize,
-    tiles_per_group: usize,
+    /// One for every batch.
+    standings: Vec<Standing>,
+    legs: Vec<Leg>,
 }
 
-/// Outputs of some batches on some rows, and the sums that their reductions follow from.
+/// How far a batch has come, and the sums over those rows that its reduction follows from.
+#[derive(Clone)]
+struct Standing {
+    rows: usize,
+    /// GᵀG.
+    gram: Matrix<f64>,
+    /// Gᵀe, `(l, n_classes)`.
+    projections: Matrix<f64>,
+}
+
+/// Some batches on some rows, cut into tiles.
+struct Leg {
+    batches: Vec<usize>,
+    rows: Range<usize>,
+    l: usize,
+    /// Outputs, `(n_nodes, n_rows)` each: tile after tile of rows for the first group of batches, then for the next.
+    tiles: Vec<Matrix<f32>>,
+}
+
+/// What a tile adds to the sums of every batch in it.
 struct Tile {
-    /// `(n_batches · l, n_rows)`.
     outputs: Matrix<f32>,
-    /// GᵀG of every batch.
-    grams: Vec<Matrix<f64>>,
-    /// Gᵀe of every batch, `(l, n_classes)`.
-    projections: Vec<Matrix<f64>>,
+    grams: Vec<Matrix<f32>>,
+    /// Gᵀe of all its nodes, `(n_nodes, n_classes)`.
+    projections: Matrix<f32>,
 }
 
-/// Judges the batches of `l` among `nodes` on rows `x` with residual `e`.
-pub fn judge(nodes: &Nodes, x: View<'_, f32>, e: View<'_, f32>, l: usize) -> Judged {
-    let grid = Grid {
-        n_rows: x.n_rows(),
-        l,
-        batches_per_group: (TILE_NODES / l).max(1),
-        tiles_per_group: x.n_rows().div_ceil(TILE_ROWS),
-    };
-    let n_batches = nodes.len() / l;
-    let n_groups = n_batches.div_ceil(grid.batches_per_group);
-    let tiles: Vec<Tile> = (0..n_groups * grid.tiles_per_group)
-        .into_par_iter()
-        .map(|tile| {
-            let (columns, rows) = (grid.columns(tile, nodes.len()), grid.rows(tile));
-            let outputs = nodes.outputs_by_row(columns, x.rows(rows.clone()));
-            Tile::new(outputs, e.rows(rows), l)
-        })
-        .collect();
-    let reductions = (0..n_batches).into_par_iter().map(|batch| {
-        let (group, place) = grid.place(batch);
-        reduction_over(&tiles[group], place)
-    });
-    Judged {
-        reductions: reductions.collect(),
-        tiles,
-        grid,
-    }
-}
-
-impl Judged {
-    /// Outputs of a batch on all rows, `(n_samples, l)`.
-    pub fn outputs(&self, batch: usize) -> Matrix<f32> {
-        let (group, place) = self.grid.place(batch);
-        let rows = || {
-            self.tiles[group.clone()]
-                .iter()
-                .flat_map(|tile| tile.outputs.cols())
+impl<'a> Trial<'a> {
+    /// The batches of `l` among `nodes` before the first of rows `x` with residual `e`.
+    pub fn new(nodes: Nodes, x: View<'a, f32>, e: View<'a, f32>, l: usize) -> Self {
+        let standing = Standing {
+            rows: 0,
+            gram: Matrix::zeros(l, l),
+            projections: Matrix::zeros(l, e.n_cols()),
         };
-        let mut outputs = Matrix::zeros(self.grid.n_rows, self.grid.l);
-        for j in 0..self.grid.l {
-            let node = place * self.grid.l + j;
-            outputs
-                .col_mut(j)
-                .iter_mut()
-                .zip(rows())
-                .for_each(|(v, row)| *v = row[node]);
+        Self {
+            standings: vec![standing; nodes.len() / l],
+            nodes,
+            x,
+            e,
+            l,
+            legs: Vec::new(),
+        }
+    }
+
+    /// Nodes of a batch.
+    pub fn l(&self) -> usize {
+        self.l
+    }
+
+    /// Number of batches.
+    pub fn n_batches(&self) -> usize {
+        self.standings.len()
+    }
+
+    /// Number of rows in all.
+    pub fn n_rows(&self) -> usize {
+        self.x.n_rows()
+    }
+
+    /// The residual, `(n_samples, n_classes)`.
+    pub fn e(&self) -> View<'a, f32> {
+        self.e
+    }
+
+    /// Judges `batches` on the rows before `end` that they have not seen, and tells what each takes off the squared
+    /// residual on all rows before `end`.
+    pub fn go_on(&mut self, batches: &[usize], end: usize) -> Vec<Reduction> {
+        let mut starts: Vec<usize> = batches.iter().map(|&b| self.standings[b].rows).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        for start in starts.into_iter().filter(|&start| start < end) {
+            let here = |b: &usize| self.standings[*b].rows == start;
+            let together = batches.iter().copied().filter(here).collect();
+            self.run(together, start..end);
+        }
+        let standings = batches.par_iter().map(|&b| &self.standings[b]);
+        standings.map(|at| reduction(&at.gram, &at.projections)).collect()
+    }
+
+    fn run(&mut self, batches: Vec<usize>, rows: Range<usize>) {
+        let mut leg = Leg {
+            batches,
+            rows,
+            l: self.l,
+            tiles: Vec::new(),
+        };
+        let nodes = self.nodes.batches(&leg.batches, self.l);
+        let tiles: Vec<Tile> = (0..leg.n_groups() * leg.tiles_per_group())
+            .into_par_iter()
+            .map(|tile| {
+                let (group, rows) = leg.part(tile);
+                let columns = group.start * self.l..group.end * self.l;
+                let outputs = nodes.outputs_by_row(columns, self.x.rows(rows.clone()));
+                Tile::new(outputs, self.e.rows(rows), self.l)
+            })
+            .collect();
+        for (at, tile) in tiles.iter().enumerate() {
+            for (place, batch) in leg.part(at).0.enumerate() {
+                self.standings[leg.batches[batch]].add(tile, place);
+            }
+        }
+        for &batch in &leg.batches {
+            self.standings[batch].rows = leg.rows.end;
+        }
+        leg.tiles = tiles.into_iter().map(|tile| tile.outputs).collect();
+        self.legs.push(leg);
+    }
+
+    /// Outputs of a batch on all rows it has seen, `(n_samples, l)`.
+    pub fn outputs(&self, batch: usize) -> Matrix<f32> {
+        let mut outputs = Matrix::zeros(self.standings[batch].rows, self.l);
+        for leg in &self.legs {
+            if let Some(place) = leg.batches.iter().position(|&b| b == batch) {
+                leg.copy_outputs(place, &mut outputs);
+            }
         }
         outputs
     }
 }
 
-impl Grid {
-    /// The nodes that a tile is about.
-    fn columns(self, tile: usize, n_nodes: usize) -> Range<usize> {
-        let start = tile / self.tiles_per_group * self.batches_per_group * self.l;
-        start..n_nodes.min(start + self.batches_per_group * self.l)
+impl Leg {
+    fn batches_per_group(&self) -> usize {
+        (TILE_NODES / self.l).max(1)
     }
 
-    /// The rows that a tile is about.
-    fn rows(self, tile: usize) -> Range<usize> {
-        let start = tile % self.tiles_per_group * TILE_ROWS;
-        start..self.n_rows.min(start + TILE_ROWS)
+    fn n_groups(&self) -> usize {
+        self.batches.len().div_ceil(self.batches_per_group())
     }
 
-    /// The tiles that know a batch, and its place among the batches in each.
-    fn place(self, batch: usize) -> (Range<usize>, usize) {
-        let first = batch / self.batches_per_group * self.tiles_per_group;
+    fn tiles_per_group(&self) -> usize {
+        self.rows.len().div_ceil(TILE_ROWS)
+    }
+
+    /// The batches, by their place in the leg, and the rows of a tile.
+    fn part(&self, tile: usize) -> (Range<usize>, Range<usize>) {
+        let batch = tile / self.tiles_per_group() * self.batches_per_group();
+        let row = self.rows.start + tile % self.tiles_per_group() * TILE_ROWS;
         (
-            first..first + self.tiles_per_group,
-            batch % self.batches_per_group,
+            batch..self.batches.len().min(batch + self.batches_per_group()),
+            row..self.rows.end.min(row + TILE_ROWS),
         )
+    }
+
+    fn copy_outputs(&self, place: usize, outputs: &mut Matrix<f32>) {
+        let group = place / self.batches_per_group();
+        let tiles = &self.tiles[group * self.tiles_per_group()..][..self.tiles_per_group()];
+        let n_rows = outputs.n_rows();
+        let columns = outputs.values_mut().par_chunks_mut(n_rows).enumerate();
+        columns.for_each(|(j, column)| {
+            let node = place % self.batches_per_group() * self.l + j;
+            let answers = tiles.iter().flat_map(Matrix::cols).map(|row| row[node]);
+            let here = &mut column[self.rows.clone()];
+            here.iter_mut().zip(answers).for_each(|(v, answer)| *v = answer);
+        });
     }
 }
 
 impl Tile {
     fn new(outputs: Matrix<f32>, e: View<'_, f32>, l: usize) -> Self {
-        let projections = product(outputs.view(), e);
-        let batches = || (0..outputs.n_rows()).step_by(l);
-        let gram_of = |start| gram(outputs.view().rows(start..start + l).t()).to_f64();
-        let projections_of =
-            |start| Matrix::from_fn(l, e.n_cols(), |i, c| f64::from(projections[(start + i, c)]));
+        let batches = (0..outputs.n_rows()).step_by(l);
         Self {
-            grams: batches().map(gram_of).collect(),
-            projections: batches().map(projections_of).collect(),
+            grams: batches
+                .map(|start| gram(outputs.view().rows(start..start + l).t()))
+                .collect(),
+            projections: product(outputs.view(), e),
             outputs,
         }
     }
 }
 
-/// The reduction of the batch at `place`, from all tiles that know it.
-fn reduction_over(tiles: &[Tile], place: usize) -> Reduction {
-    let sum = |of: fn(&Tile) -> &[Matrix<f64>]| {
-        let mut parts = tiles.iter().map(|tile| &of(tile)[place]);
-        let mut sum = parts.next().cloned().unwrap_or_else(|| Matrix::zeros(0, 0));
-        for part in parts {
-            sum.values_mut()
-                .iter_mut()
-                .zip(part.values())
-                .for_each(|(sum, v)| *sum += v);
+impl Standing {
+    /// Adds what the batch at `place` in the tile has shown.
+    fn add(&mut self, tile: &Tile, place: usize) {
+        let l = self.gram.n_cols();
+        let shown = tile.grams[place].values();
+        (self.gram.values_mut().iter_mut().zip(shown)).for_each(|(sum, &v)| *sum += f64::from(v));
+        for (c, of_class) in tile.projections.cols().enumerate() {
+            let shown = &of_class[place * l..(place + 1) * l];
+            (self.projections.col_mut(c).iter_mut().zip(shown)).for_each(|(sum, &v)| *sum += f64::from(v));
         }
-        sum
-    };
-    reduction(sum(|tile| &tile.grams), &sum(|tile| &tile.projections))
+    }
 }
 
 #[cfg(test)]
@@ -181,11 +244,12 @@ mod tests {
             let x = Matrix::from_fn(n, 7, |_, _| random.symmetric(1.0));
             let e = Matrix::from_fn(n, 3, |_, _| random.symmetric(1.0));
             let nodes = Nodes::draw(&mut random, 7, n_batches * l, 3.0, Activation::Tanh);
-            let judged = judge(&nodes, x.view(), e.view(), l);
-            assert_eq!(judged.reductions.len(), n_batches);
+            let mut trial = Trial::new(nodes.clone(), x.view(), e.view(), l);
+            let everybody: Vec<usize> = (0..n_batches).collect();
+            let reductions = trial.go_on(&everybody, n);
             for batch in 0..n_batches {
                 let g = nodes.batches(&[batch], l).outputs(x.view());
-                let outputs = judged.outputs(batch);
+                let outputs = trial.outputs(batch);
                 let close = g
                     .values()
                     .iter()
@@ -193,13 +257,33 @@ mod tests {
                     .all(|(a, b)| (a - b).abs() < 2e-6);
                 assert!(close, "outputs of batch {batch} of {l} on {n} rows");
                 for (c, truth) in slow_truth(&g.to_f64(), &e.to_f64()).into_iter().enumerate() {
-                    let gain = judged.reductions[batch].0[c];
+                    let gain = reductions[batch].0[c];
                     assert!(
                         (gain - truth).abs() < 1e-4 * truth.max(1.0),
                         "{gain} is not {truth}"
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn going_on_leads_where_one_run_leads() {
+        let (n, l) = (1700, 3);
+        let mut random = Random::new(4, Stream::Pool { layer: 0 });
+        let x = Matrix::from_fn(n, 7, |_, _| random.symmetric(1.0));
+        let e = Matrix::from_fn(n, 2, |_, _| random.symmetric(1.0));
+        let nodes = Nodes::draw(&mut random, 7, 60 * l, 2.0, Activation::Sigmoid);
+        let everybody: Vec<usize> = (0..60).collect();
+        let mut at_once = Trial::new(nodes.clone(), x.view(), e.view(), l);
+        let truth = at_once.go_on(&everybody, n);
+        let mut by_legs = Trial::new(nodes, x.view(), e.view(), l);
+        by_legs.go_on(&everybody, 480);
+        by_legs.go_on(&[58, 3, 44], 1440);
+        by_legs.go_on(&[44, 7], n);
+        assert_eq!(by_legs.go_on(&everybody, n), truth);
+        for batch in everybody {
+            assert_eq!(by_legs.outputs(batch), at_once.outputs(batch), "batch {batch}");
         }
     }
 }

@@ -11,10 +11,14 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::linalg::{Matrix, add_product, gram, product, solve_positive_definite};
+use crate::simd::vectorised;
 
 /// A new column must keep this much of its length after projection to count as a new direction. Node outputs
 /// carry the rounding of single precision, so anything below it is noise.
 const NEW_DIRECTION: f64 = 1e-7;
+
+/// A column stands at right angles to the basis when no more of its length than this lies along it.
+const RIGHT_ANGLE: f64 = 1e-12;
 
 /// Rows of a tile.
 const TILE_ROWS: usize = 480;
@@ -93,8 +97,10 @@ impl StepwiseFit {
         };
         let corrections: Vec<Matrix<f64>> = z.par_iter_mut().map(correct_and_project).collect();
         let correction = self.sum(&corrections, g.n_cols());
-        z.par_iter_mut().for_each(|tile| correct(tile, &correction));
-        add(d.values_mut(), correction.values());
+        if !is_negligible(&correction, &z) {
+            z.par_iter_mut().for_each(|tile| correct(tile, &correction));
+            add(d.values_mut(), correction.values());
+        }
         (stacked(&z, n, g.n_cols()), d)
     }
 
@@ -113,14 +119,20 @@ impl StepwiseFit {
         let known = coordinates.len();
         coordinates.resize(self.q.n_cols(), 0.0);
         // The batch's own earlier columns have extended the basis meanwhile.
+        let mut rest = dot(&z, &z).sqrt();
         for _ in 0..2 {
+            let before = rest;
             for (k, coordinate) in coordinates.iter_mut().enumerate().skip(known) {
                 let along = dot(self.q.col(k), &z);
                 subtract(&mut z, along, self.q.col(k));
                 *coordinate += along;
             }
+            rest = dot(&z, &z).sqrt();
+            // Rounding is then as small beside what is left as it was before.
+            if rest > 0.5 * before {
+                break;
+            }
         }
-        let rest = dot(&z, &z).sqrt();
         if rest > NEW_DIRECTION * length {
             z.iter_mut().for_each(|v| *v /= rest);
             coordinates.push(rest);
@@ -179,6 +191,15 @@ impl StepwiseFit {
     }
 }
 
+/// Whether what is left of every column, in tiles of rows, stands at right angles to the basis as it is.
+fn is_negligible(correction: &Matrix<f64>, z: &[(Range<usize>, Matrix<f64>)]) -> bool {
+    (0..correction.n_rows()).all(|j| {
+        let along: f64 = correction.cols().map(|d| d[j] * d[j]).sum();
+        let left: f64 = z.iter().map(|(_, tile)| dot(tile.col(j), tile.col(j))).sum();
+        along <= RIGHT_ANGLE * RIGHT_ANGLE * left
+    })
+}
+
 /// Tiles of rows one below the other.
 fn stacked(tiles: &[(Range<usize>, Matrix<f64>)], n_rows: usize, n_cols: usize) -> Matrix<f64> {
     let mut stacked = Matrix::zeros(n_rows, n_cols);
@@ -191,17 +212,20 @@ fn stacked(tiles: &[(Range<usize>, Matrix<f64>)], n_rows: usize, n_cols: usize) 
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    pulp::Arch::new().dispatch(|| {
-        let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-        let tail = a.remainder().iter().zip(b.remainder());
-        let mut sums = [0.0; LANES];
-        for (a, b) in a.clone().zip(b.clone()) {
-            for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-                *sum += a * b;
+    vectorised(
+        #[inline(always)]
+        || {
+            let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+            let tail = a.remainder().iter().zip(b.remainder());
+            let mut sums = [0.0; LANES];
+            for (a, b) in a.clone().zip(b.clone()) {
+                for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+                    *sum += a * b;
+                }
             }
-        }
-        sums.iter().sum::<f64>() + tail.map(|(a, b)| a * b).sum::<f64>()
-    })
+            sums.iter().sum::<f64>() + tail.map(|(a, b)| a * b).sum::<f64>()
+        },
+    )
 }
 
 fn add(a: &mut [f64], b: &[f64]) {
@@ -209,5 +233,8 @@ fn add(a: &mut [f64], b: &[f64]) {
 }
 
 fn subtract(a: &mut [f64], factor: f64, b: &[f64]) {
-    pulp::Arch::new().dispatch(|| a.iter_mut().zip(b).for_each(|(a, b)| *a -= factor * b));
+    vectorised(
+        #[inline(always)]
+        || a.iter_mut().zip(b).for_each(|(a, b)| *a -= factor * b),
+    );
 }

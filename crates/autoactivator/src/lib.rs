@@ -48,6 +48,7 @@ pub mod rng;
 mod rows;
 mod sample;
 mod screen;
+mod simd;
 mod snapshot;
 pub mod supervisor;
 pub mod threshold;

@@ -14,6 +14,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::rows::Rows;
+use crate::simd::vectorised;
 
 /// Columns of a Gram matrix that are multiplied at a time: bounds what a product needs beside the sum. All columns of
 /// most pools: a product of a part of them is slower.
@@ -133,6 +134,19 @@ impl<T: Real> Matrix<T> {
             gathered.push(self.col(j));
         }
         gathered
+    }
+
+    /// Copies the rows at `indices`, in that order.
+    pub fn gather_rows(&self, indices: &[usize]) -> Self {
+        let mut values = Vec::with_capacity(indices.len() * self.n_cols);
+        for column in self.cols() {
+            values.extend(indices.iter().map(|&i| column[i]));
+        }
+        Self {
+            values,
+            n_rows: indices.len(),
+            n_cols: self.n_cols,
+        }
     }
 
     /// Appends a column.
@@ -293,8 +307,13 @@ fn add_gram_by_panels(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64, panel:
             .zip(products.par_chunks(rows))
             .enumerate()
             .for_each(|(j, (sums, products))| {
-                let pairs = sums[start + j..].iter_mut().zip(&products[j..]);
-                pulp::Arch::new().dispatch(|| pairs.for_each(|(sum, &p)| *sum += sign * f64::from(p)));
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        let pairs = sums[start + j..].iter_mut().zip(&products[j..]);
+                        pairs.for_each(|(sum, &p)| *sum += sign * f64::from(p));
+                    },
+                );
             });
     }
 }
@@ -404,6 +423,16 @@ impl<T: Real> Cholesky<T> {
     fn parallelism(&self, n_rhs: usize) -> Par {
         parallelism(self.factor.n_cols * self.factor.n_cols * n_rhs)
     }
+}
+
+/// The squared length of every column.
+pub fn square_lengths<T: Real>(a: View<'_, T>) -> Vec<f64> {
+    let squared = |j| {
+        (0..a.n_rows())
+            .map(|i| a.0[(i, j)].into() * a.0[(i, j)].into())
+            .sum()
+    };
+    (0..a.n_cols()).map(squared).collect()
 }
 
 fn square_length<T: Real>(values: &[T]) -> f64 {

@@ -11,6 +11,7 @@ use crate::linalg::{Matrix, add_gram_in_double, add_gram_lower};
 use crate::params::Precision;
 use crate::pool::Standard;
 use crate::rows::Rows;
+use crate::simd::vectorised;
 
 /// How far below zero rounding may bring what must not be negative, relative to what it was.
 const SLACK: f64 = 1e-4;
@@ -124,12 +125,15 @@ impl Memory {
         let moments = self.moments.values_mut().par_chunks_mut(n_nodes).enumerate();
         moments.zip(rows_of).for_each(|((class, moment), rows)| {
             let factor = factor(class);
-            pulp::Arch::new().dispatch(|| {
-                for h in rows {
-                    let sums = moment.iter_mut().zip(h);
-                    sums.for_each(|(sum, &v)| *sum += factor * f64::from(v));
-                }
-            });
+            vectorised(
+                #[inline(always)]
+                || {
+                    for h in &rows {
+                        let sums = moment.iter_mut().zip(*h);
+                        sums.for_each(|(sum, &v)| *sum += factor * f64::from(v));
+                    }
+                },
+            );
         });
     }
 

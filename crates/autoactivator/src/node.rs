@@ -40,7 +40,8 @@ impl Nodes {
 
     /// Draws nodes with weights and biases uniform in `[-scope, scope)`.
     pub fn draw(random: &mut Random, n_inputs: usize, n_nodes: usize, scope: f32, g: Activation) -> Self {
-        let weights = Matrix::from_fn(n_inputs, n_nodes, |_, _| random.symmetric(scope));
+        let mut weights = Matrix::zeros(n_inputs, n_nodes);
+        random.fill_symmetric(weights.values_mut(), scope);
         let biases = (0..n_nodes).map(|_| random.symmetric(scope)).collect();
         Self {
             weights,
@@ -88,6 +89,15 @@ impl Nodes {
         }
     }
 
+    /// The same nodes over some of their inputs, `inputs`, where all others are zero.
+    pub fn over(&self, inputs: &[usize]) -> Self {
+        Self {
+            weights: self.weights.gather_rows(inputs),
+            biases: self.biases.clone(),
+            activation: self.activation,
+        }
+    }
+
     /// The nodes from `start` up to, not including, `end`.
     pub fn slice(&self, start: usize, end: usize) -> Self {
         Self {
@@ -107,5 +117,33 @@ impl Nodes {
     pub fn truncate(&mut self, n_nodes: usize) {
         self.weights.truncate(n_nodes);
         self.biases.truncate(n_nodes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    #[test]
+    fn inputs_that_are_zero_on_all_rows_can_be_left_out() {
+        let mut random = Random::new(6, Stream::Pool { layer: 0 });
+        let live = [1, 2, 5];
+        let x = Matrix::from_fn(20, 7, |_, j| {
+            if live.contains(&j) {
+                random.symmetric(1.0)
+            } else {
+                0.0
+            }
+        });
+        let nodes = Nodes::draw(&mut random, 7, 11, 1.0, Activation::Tanh);
+        let whole = nodes.outputs(x.view());
+        let part = nodes.over(&live).outputs(x.gather(live).view());
+        let close = whole
+            .values()
+            .iter()
+            .zip(part.values())
+            .all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(close && whole.n_cols() == part.n_cols());
     }
 }

@@ -169,8 +169,10 @@ impl Learner for Reactivation {
             .iter()
             .map(|place| members.partition_point(|m| m < place))
             .collect();
+        let inputs = x.live_features();
         let split = Split::new(
             x,
+            &inputs,
             &codes,
             members.len(),
             self.params.validation,
@@ -179,6 +181,8 @@ impl Learner for Reactivation {
         );
         let lesson = Lesson {
             task,
+            n_inputs: x.n_features(),
+            inputs,
             x: split.train.rows().into(),
             y: one_hot(&split.train_codes, members.len()),
             x_validation: split.validation.rows().into(),
@@ -279,7 +283,15 @@ struct Split {
 }
 
 impl Split {
-    fn new(x: Rows<'_>, codes: &[usize], n_classes: usize, fraction: f64, seed: u64, task: usize) -> Self {
+    fn new(
+        x: Rows<'_>,
+        inputs: &[usize],
+        codes: &[usize],
+        n_classes: usize,
+        fraction: f64,
+        seed: u64,
+        task: usize,
+    ) -> Self {
         let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); n_classes];
         for (row, &code) in codes.iter().enumerate() {
             of_class[code].push(row);
@@ -303,9 +315,9 @@ impl Split {
         validation.sort_unstable();
         let codes_of = |rows: &[usize]| rows.iter().map(|&row| codes[row]).collect();
         Self {
-            train: x.gather(&train),
+            train: x.gather_part(&train, inputs),
             train_codes: codes_of(&train),
-            validation: x.gather(&validation),
+            validation: x.gather_part(&validation, inputs),
             validation_codes: codes_of(&validation),
         }
     }

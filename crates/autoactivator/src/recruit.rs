@@ -4,13 +4,13 @@
 //! many, a [`screen`](crate::screen) on some of them finds the few that are judged on all; nobody joins, and growth
 //! does not end, on the evidence of some rows alone.
 
-use crate::judge::{Judged, judge};
+use crate::judge::Trial;
 use crate::linalg::{Matrix, View};
 use crate::node::{NodeId, Nodes};
 use crate::params::ReactivationParams;
 use crate::rng::Random;
 use crate::screen::{Heat, finalists};
-use crate::supervisor::{Supervisor, Verdict, relaxed};
+use crate::supervisor::{Reduction, Supervisor, Verdict, relaxed};
 
 /// A batch of nodes that joins.
 pub struct Recruits {
@@ -57,8 +57,12 @@ pub struct Vacancy<'a> {
     pub params: &'a ReactivationParams,
     /// What is looked at before a judgement on all rows.
     pub heats: &'a [Heat],
-    /// Training rows, `(n_samples, n_inputs)`.
+    /// Training rows, `(n_samples, inputs.len())`.
     pub x: View<'a, f32>,
+    /// The inputs of a node that are the columns of `x`; the others are zero on all rows.
+    pub inputs: &'a [usize],
+    /// All inputs of a node.
+    pub n_inputs: usize,
     /// The residual, `(n_samples, n_classes)`.
     pub e: &'a Matrix<f64>,
     /// Nodes so far.
@@ -68,12 +72,14 @@ pub struct Vacancy<'a> {
 }
 
 /// Candidates of one origin, some of them judged on all rows.
-struct Candidates {
+struct Candidates<'a> {
     nodes: Nodes,
     origin: Origin,
+    trial: Trial<'a>,
     /// The batches that are judged on all rows.
     batches: Vec<usize>,
-    judged: Judged,
+    /// What each of them takes off the squared residual.
+    reductions: Vec<Reduction>,
 }
 
 enum Origin {
@@ -92,8 +98,9 @@ pub fn recruit(vacancy: &Vacancy<'_>, random: &mut Random, earlier: &EarlierNode
     let supervisor = Supervisor::new(vacancy.e, vacancy.n_nodes + l);
     let e = vacancy.e.to_f32();
     let screened = |nodes: Nodes, origin| {
-        let batches = finalists(vacancy.heats, &supervisor, params.r, &nodes, vacancy.x, &e, l);
-        Candidates::judged(nodes, origin, batches, vacancy, &e)
+        let mut trial = Trial::new(nodes.over(vacancy.inputs), vacancy.x, e.view(), l);
+        let batches = finalists(vacancy.heats, &supervisor, params.r, &mut trial);
+        Candidates::judged(nodes, origin, trial, batches)
     };
     let mut pool = Vec::new();
     let runs = earlier.free(l);
@@ -104,8 +111,8 @@ pub fn recruit(vacancy: &Vacancy<'_>, random: &mut Random, earlier: &EarlierNode
         ));
     }
     for &scope in &params.scopes {
-        let (n_inputs, n_nodes) = (vacancy.x.n_cols(), params.t_max * l);
-        let nodes = Nodes::draw(random, n_inputs, n_nodes, scope, params.activation);
+        let n_nodes = params.t_max * l;
+        let nodes = Nodes::draw(random, vacancy.n_inputs, n_nodes, scope, params.activation);
         pool.push(screened(nodes, Origin::Drawn { scope }));
         if let Some(found) = best(&supervisor, &pool, params.r) {
             return Some(hand_over(&pool, found, l));
@@ -117,50 +124,36 @@ pub fn recruit(vacancy: &Vacancy<'_>, random: &mut Random, earlier: &EarlierNode
         return Some(hand_over(&pool, found, l));
     }
     // Nobody is turned away on the evidence of some rows: those who were left out are judged on all of them.
-    let left_out: Vec<Candidates> = pool
-        .into_iter()
-        .filter_map(|candidates| candidates.left_out(vacancy, &e))
-        .collect();
+    let left_out: Vec<Candidates<'_>> = pool.into_iter().filter_map(Candidates::left_out).collect();
     let found = relaxed(params.r).find_map(|r| best(&supervisor, &left_out, r))?;
     Some(hand_over(&left_out, found, l))
 }
 
-impl Candidates {
+impl<'a> Candidates<'a> {
     /// Judges some batches of `nodes` on all rows.
-    fn judged(
-        nodes: Nodes,
-        origin: Origin,
-        batches: Vec<usize>,
-        vacancy: &Vacancy<'_>,
-        e: &Matrix<f32>,
-    ) -> Self {
-        let l = vacancy.l;
-        let judged = if batches.len() * l == nodes.len() {
-            judge(&nodes, vacancy.x, e.view(), l)
-        } else {
-            judge(&nodes.batches(&batches, l), vacancy.x, e.view(), l)
-        };
+    fn judged(nodes: Nodes, origin: Origin, mut trial: Trial<'a>, batches: Vec<usize>) -> Self {
         Self {
             nodes,
             origin,
+            reductions: trial.go_on(&batches, trial.n_rows()),
+            trial,
             batches,
-            judged,
         }
     }
 
     /// The batches that were not judged on all rows, if any, now that they are.
-    fn left_out(self, vacancy: &Vacancy<'_>, e: &Matrix<f32>) -> Option<Self> {
-        let others = (0..self.nodes.len() / vacancy.l).filter(|batch| !self.batches.contains(batch));
+    fn left_out(self) -> Option<Self> {
+        let others = (0..self.trial.n_batches()).filter(|batch| !self.batches.contains(batch));
         let others: Vec<usize> = others.collect();
-        (!others.is_empty()).then(|| Self::judged(self.nodes, self.origin, others, vacancy, e))
+        (!others.is_empty()).then(|| Self::judged(self.nodes, self.origin, self.trial, others))
     }
 }
 
 /// The best batch over all origins: which origin, and the verdict.
-fn best(supervisor: &Supervisor, pool: &[Candidates], r: f64) -> Option<(usize, Verdict)> {
+fn best(supervisor: &Supervisor, pool: &[Candidates<'_>], r: f64) -> Option<(usize, Verdict)> {
     let verdicts = pool
         .iter()
-        .map(|candidates| supervisor.best(&candidates.judged.reductions, r));
+        .map(|candidates| supervisor.best(&candidates.reductions, r));
     let passed = verdicts.clone().flatten().map(|verdict| verdict.passed).sum();
     verdicts
         .enumerate()
@@ -168,7 +161,7 @@ fn best(supervisor: &Supervisor, pool: &[Candidates], r: f64) -> Option<(usize, 
         .max_by(|a, b| a.1.xi.total_cmp(&b.1.xi))
 }
 
-fn hand_over(pool: &[Candidates], (origin, verdict): (usize, Verdict), l: usize) -> Recruits {
+fn hand_over(pool: &[Candidates<'_>], (origin, verdict): (usize, Verdict), l: usize) -> Recruits {
     let candidates = &pool[origin];
     let batch = candidates.batches[verdict.batch];
     let (source, scope) = match &candidates.origin {
@@ -177,7 +170,7 @@ fn hand_over(pool: &[Candidates], (origin, verdict): (usize, Verdict), l: usize)
     };
     Recruits {
         source,
-        outputs: candidates.judged.outputs(verdict.batch),
+        outputs: candidates.trial.outputs(batch),
         scope,
         verdict,
     }
@@ -213,6 +206,8 @@ mod tests {
             params: &params,
             heats,
             x: x.view(),
+            inputs: &[0, 1, 2, 3, 4, 5],
+            n_inputs: x.n_cols(),
             e,
             n_nodes: 0,
             l,
@@ -241,7 +236,8 @@ mod tests {
             let Source::Drawn(nodes) = &screened.source else {
                 panic!("there was nobody to borrow from")
             };
-            let on_all_rows = &judge(nodes, x.view(), y.to_f32().view(), l).reductions[0];
+            let e = y.to_f32();
+            let on_all_rows = &Trial::new(nodes.clone(), x.view(), e.view(), l).go_on(&[0], x.n_rows())[0];
             let xi = Supervisor::new(&y, l).xi(on_all_rows, screened.verdict.r);
             assert!(xi.unwrap() > 0.0);
             assert!(screened.verdict.xi > 0.9 * thorough.verdict.xi, "l = {l}");
@@ -270,6 +266,8 @@ mod tests {
             params: &params,
             heats: &heats,
             x: x.view(),
+            inputs: &[0],
+            n_inputs: 1,
             e: &e,
             n_nodes: 0,
             l: 1,

@@ -6,6 +6,10 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+
+/// Numbers that one core draws at a time.
+const FILLED_TOGETHER: usize = 1 << 14;
 
 /// What a sequence of random numbers is for.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +63,21 @@ impl Random {
         unit * scope
     }
 
+    /// Fills `values` with numbers uniform in `[-scope, scope)`: those that [`Random::symmetric`] would give one by one,
+    /// but on all cores, since a generator of this kind can begin anywhere.
+    pub fn fill_symmetric(&mut self, values: &mut [f32], scope: f32) {
+        let start = self.0.get_word_pos();
+        values
+            .par_chunks_mut(FILLED_TOGETHER)
+            .enumerate()
+            .for_each(|(k, part)| {
+                let mut random = Self(self.0.clone());
+                random.0.set_word_pos(start + (k * FILLED_TOGETHER) as u128);
+                part.iter_mut().for_each(|v| *v = random.symmetric(scope));
+            });
+        self.0.set_word_pos(start + values.len() as u128);
+    }
+
     /// Near enough to normal: twelve uniform numbers summed, which needs nothing but additions and is therefore the
     /// same to the last bit everywhere.
     pub fn normal(&mut self) -> f32 {
@@ -74,6 +93,25 @@ impl Random {
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_numbers_at_once_are_the_same_one_by_one() {
+        let mut at_once = Random::new(5, Stream::Pool { layer: 1 });
+        let mut one_by_one = Random::new(5, Stream::Pool { layer: 1 });
+        for n in [0, 1, 17, 3 * FILLED_TOGETHER + 5, 2] {
+            let mut filled = vec![0.0; n];
+            at_once.fill_symmetric(&mut filled, 0.3);
+            assert!(
+                filled.iter().all(|&v| v == one_by_one.symmetric(0.3)),
+                "{n} numbers"
+            );
         }
     }
 }

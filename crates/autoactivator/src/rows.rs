@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
+/// Values that are looked at together.
+const RUN: usize = 1 << 16;
+
 /// A borrowed view of `(n_samples, n_features)` values, row after row.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
@@ -85,16 +88,54 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The features that are not zero on all rows; the first where all of them are.
+    pub fn live_features(&self) -> Vec<usize> {
+        let live_among = |rows: Rows<'a>| {
+            let mut live = vec![false; self.n_features];
+            for row in rows.iter() {
+                live.iter_mut().zip(row).for_each(|(live, &v)| *live |= v != 0.0);
+            }
+            live
+        };
+        let chunks: Vec<Rows<'a>> = self.chunks(1024).collect();
+        let live: Vec<Vec<bool>> = chunks.into_par_iter().map(live_among).collect();
+        let is_live = |j: usize| live.iter().any(|chunk| chunk[j]);
+        let live: Vec<usize> = (0..self.n_features).filter(|&j| is_live(j)).collect();
+        if live.is_empty() { vec![0] } else { live }
+    }
+
+    /// Copies `features` of the rows at `indices`, in that order.
+    pub fn gather_part(&self, indices: &[usize], features: &[usize]) -> Table {
+        let mut values = vec![0.0; indices.len() * features.len()];
+        let places = values.par_chunks_mut(features.len().max(1)).zip(indices);
+        places.for_each(|(to, &i)| {
+            let row = self.row(i);
+            to.iter_mut().zip(features).for_each(|(v, &j)| *v = row[j]);
+        });
+        Table {
+            values,
+            n_features: features.len(),
+        }
+    }
+
     /// Refuses NaN and infinity, naming the first place where one stands.
     pub fn check_finite(&self) -> Result<(), Error> {
-        match self.values.iter().position(|v| !v.is_finite()) {
-            None => Ok(()),
-            Some(at) => Err(Error::NotFinite {
-                row: at / self.n_features,
-                feature: at % self.n_features,
-                value: self.values[at],
-            }),
-        }
+        // Whole runs at a time, without a branch: rows are nearly always finite, and this is asked of every one.
+        let is_finite = |run: &[f32]| run.iter().fold(true, |finite, v| finite & v.is_finite());
+        let all = if self.values.len() <= RUN {
+            is_finite(self.values)
+        } else {
+            self.values.par_chunks(RUN).all(is_finite)
+        };
+        let not_finite = || self.values.iter().position(|v| !v.is_finite());
+        let Some(at) = (!all).then(not_finite).flatten() else {
+            return Ok(());
+        };
+        Err(Error::NotFinite {
+            row: at / self.n_features,
+            feature: at % self.n_features,
+            value: self.values[at],
+        })
     }
 }
 

@@ -101,8 +101,8 @@ pub fn relaxed(r: f64) -> impl Iterator<Item = f64> {
 }
 
 /// sᵀ (GᵀG)† s for every class, with s = Gᵀe.
-pub fn reduction(mut gram: Matrix<f64>, s: &Matrix<f64>) -> Reduction {
-    let l = gram.n_cols();
+pub fn reduction(gram: &Matrix<f64>, s: &Matrix<f64>) -> Reduction {
+    let (l, mut gram) = (gram.n_cols(), gram.clone());
     let mean_diagonal = (0..l).map(|i| gram[(i, i)]).sum::<f64>() / l as f64;
     for i in 0..l {
         gram[(i, i)] += BATCH_RIDGE * mean_diagonal;

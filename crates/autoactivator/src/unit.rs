@@ -109,7 +109,11 @@ pub enum Stop {
 pub struct Lesson<'a> {
     /// Task, from 0.
     pub task: usize,
-    /// Training rows, `(n_samples, n_features)`.
+    /// Width of the task's rows.
+    pub n_inputs: usize,
+    /// The inputs that are not zero on all of them; rows are given by these alone.
+    pub inputs: Vec<usize>,
+    /// Training rows, `(n_samples, inputs.len())`.
     pub x: View<'a, f32>,
     /// Their targets, `(n_samples, n_classes)`.
     pub y: Matrix<f64>,
@@ -134,12 +138,22 @@ impl NeuralUnit {
         let mut hidden: Option<(Matrix<f32>, Matrix<f32>)> = None;
         let mut readout = Matrix::zeros(0, lesson.y.n_cols());
         for depth in 0..params.layers {
-            let (x, x_validation) = match &hidden {
-                None => (lesson.x, lesson.x_validation),
-                Some((train, validation)) => (train.view(), validation.view()),
+            let rows = match &hidden {
+                None => LayerRows {
+                    n_inputs: lesson.n_inputs,
+                    inputs: lesson.inputs.clone(),
+                    train: lesson.x,
+                    validation: lesson.x_validation,
+                },
+                Some((train, validation)) => LayerRows {
+                    n_inputs: train.n_cols(),
+                    inputs: (0..train.n_cols()).collect(),
+                    train: train.view(),
+                    validation: validation.view(),
+                },
             };
             let reusable = if params.reuse && depth == 0 { earlier } else { &[] };
-            let growing = GrowingLayer::new(lesson, depth, x, x_validation, reusable, params);
+            let growing = GrowingLayer::new(lesson, depth, rows, reusable, params);
             let grown = growing.grow(observer)?;
             hidden = Some((grown.outputs, grown.outputs_validation));
             readout = grown.weights.to_f32();
@@ -238,12 +252,20 @@ struct Grown {
     record: LayerGrowth,
 }
 
+/// What the nodes of a layer are given: all of their `n_inputs` inputs, or those that are not zero on all rows.
+struct LayerRows<'a> {
+    n_inputs: usize,
+    inputs: Vec<usize>,
+    /// `(n_samples, inputs.len())`.
+    train: View<'a, f32>,
+    validation: View<'a, f32>,
+}
+
 /// A layer while it grows.
 struct GrowingLayer<'a> {
     lesson: &'a Lesson<'a>,
     params: &'a ReactivationParams,
-    x: View<'a, f32>,
-    x_validation: View<'a, f32>,
+    rows: LayerRows<'a>,
     units: &'a [NeuralUnit],
     earlier: EarlierNodes,
     random: Random,
@@ -257,12 +279,18 @@ struct GrowingLayer<'a> {
     joins: Vec<Join>,
 }
 
+impl LayerRows<'_> {
+    /// What `nodes` answer to the validation rows.
+    fn watched(&self, nodes: &Nodes) -> Matrix<f32> {
+        nodes.over(&self.inputs).outputs(self.validation)
+    }
+}
+
 impl<'a> GrowingLayer<'a> {
     fn new(
         lesson: &'a Lesson<'a>,
         depth: usize,
-        x: View<'a, f32>,
-        x_validation: View<'a, f32>,
+        rows: LayerRows<'a>,
         units: &'a [NeuralUnit],
         params: &'a ReactivationParams,
     ) -> Self {
@@ -273,17 +301,16 @@ impl<'a> GrowingLayer<'a> {
         Self {
             lesson,
             params,
-            x,
-            x_validation,
             units,
-            earlier: earlier_nodes(units, x.n_cols(), params.activation),
+            earlier: earlier_nodes(units, rows.n_inputs, params.activation),
             random: Random::new(params.seed, stream),
             fit: StepwiseFit::new(lesson.y.clone()),
-            own: Nodes::none(x.n_cols(), params.activation),
+            own: Nodes::none(rows.n_inputs, params.activation),
             columns: Vec::new(),
-            a: Matrix::zeros(x.n_rows(), 0),
-            a_validation: Matrix::zeros(x_validation.n_rows(), 0),
+            a: Matrix::zeros(rows.train.n_rows(), 0),
+            a_validation: Matrix::zeros(rows.validation.n_rows(), 0),
             joins: Vec::new(),
+            rows,
         }
     }
 
@@ -337,7 +364,9 @@ impl<'a> GrowingLayer<'a> {
         let vacancy = Vacancy {
             params: self.params,
             heats: &HEATS,
-            x: self.x,
+            x: self.rows.train,
+            inputs: &self.rows.inputs,
+            n_inputs: self.rows.n_inputs,
             e: self.fit.residual(),
             n_nodes: self.fit.n_nodes(),
             l,
@@ -351,14 +380,14 @@ impl<'a> GrowingLayer<'a> {
         match &recruits.source {
             Source::Drawn(nodes) => {
                 self.columns.extend((0..nodes.len()).map(|_| None));
-                self.a_validation.append(&nodes.outputs(self.x_validation));
+                self.a_validation.append(&self.rows.watched(nodes));
                 self.own.append(nodes);
             }
             Source::Earlier(places) => {
                 let ids = &self.earlier.ids[places.clone()];
                 self.columns.extend(ids.iter().copied().map(Some));
-                if let Some(nodes) = named_nodes(self.units, ids, self.x.n_cols()) {
-                    self.a_validation.append(&nodes.outputs(self.x_validation));
+                if let Some(nodes) = named_nodes(self.units, ids, self.rows.n_inputs) {
+                    self.a_validation.append(&self.rows.watched(&nodes));
                 }
                 self.earlier.joined[places.clone()].fill(true);
             }

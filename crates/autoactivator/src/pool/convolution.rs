@@ -13,6 +13,7 @@ use crate::linalg::{Matrix, product_into};
 use crate::params::Precision;
 use crate::rng::Random;
 use crate::rows::{ImageShape, Rows, Table};
+use crate::simd::vectorised;
 
 /// Draws after which a patch with less contrast is taken too.
 const ATTEMPTS: usize = 200;
@@ -487,7 +488,10 @@ impl Pool for Convolution {
             .for_each_init(
                 || self.responders(),
                 |responders, (out, pixels)| {
-                    pulp::Arch::new().dispatch(|| self.outputs_of(pixels, responders, out));
+                    vectorised(
+                        #[inline(always)]
+                        || self.outputs_of(pixels, responders, out),
+                    );
                 },
             );
         Table::from_whole_rows(values, self.n_nodes())

@@ -89,10 +89,7 @@ pub fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -> Vec<f
             product(nodes.weights.to_f64().t(), x.view()).to_f32()
         }
     };
-    let activate = |row: &mut [f32]| {
-        row.iter_mut().zip(&nodes.biases).for_each(|(v, b)| *v += b);
-        nodes.activation.apply(row, 0.0);
-    };
+    let activate = |row: &mut [f32]| nodes.activation.apply_in_turn(row, &nodes.biases);
     let n_nodes = nodes.len().max(1);
     // Waking a second thread takes longer than a few rows.
     if x.len() < FEW_ROWS {

@@ -13,6 +13,7 @@ use crate::activation::Activation;
 use crate::params::Precision;
 use crate::rng::Random;
 use crate::rows::{Rows, Table};
+use crate::simd::vectorised;
 
 /// A first layer and random nodes on it.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,12 +164,15 @@ impl Pool for Stack {
         values.par_chunks_mut(n_nodes.max(1)).enumerate().for_each_init(
             room,
             |(projected, seen), (i, out)| {
-                pulp::Arch::new().dispatch(|| {
-                    let places = projected.chunks_exact_mut(self.size());
-                    places
-                        .zip(&self.blocks)
-                        .for_each(|(z, block)| block.project(prepared.row(i), z));
-                });
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        let places = projected.chunks_exact_mut(self.size());
+                        places
+                            .zip(&self.blocks)
+                            .for_each(|(z, block)| block.project(prepared.row(i), z));
+                    },
+                );
                 for (g, seen) in self
                     .activations
                     .iter()
