@@ -8,13 +8,18 @@ use rayon::prelude::*;
 
 use crate::linalg::Matrix;
 use crate::memory::Memory;
+use crate::simd::vectorised;
 use crate::supervisor::relaxed;
 
 /// A node must keep this part of its length after projection to count as a new direction.
 const NEW_DIRECTION: f64 = 1e-8;
 
-/// Nodes that one thread looks after.
-const STRIP: usize = 512;
+/// Nodes of a strip: enough for memory to be read in long runs, few enough for sums over them to stay in the cache. How
+/// nodes are cut into strips changes no result.
+const STRIP: std::ops::RangeInclusive<usize> = 256..=2048;
+
+/// Chosen nodes that are taken away at a time: sums are then read and written so much less often.
+const AT_ONCE: usize = 8;
 
 /// When to stop recruiting.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +49,9 @@ pub enum Ended {
 /// The pool as it stands after some nodes have joined.
 struct Standing<'a> {
     memory: &'a Memory,
-    /// The nodes, [`STRIP`] by [`STRIP`].
+    /// The nodes, `strip` by `strip`.
     strips: Vec<Strip>,
+    strip: usize,
     /// <e_c, e_c>.
     residual: Vec<f64>,
     /// Σ h_j.
@@ -84,6 +90,11 @@ struct Direction {
 
 /// Recruits from the memory's pool beside the nodes already `recruited`; returns all of them and why it ended.
 pub fn recruit(memory: &Memory, recruited: &[usize], limits: Limits) -> (Vec<usize>, Ended) {
+    // On a thread of the pool the parallel part of every join begins at once, without a handover.
+    rayon::scope(|_| join_one_by_one(memory, recruited, limits))
+}
+
+fn join_one_by_one(memory: &Memory, recruited: &[usize], limits: Limits) -> (Vec<usize>, Ended) {
     let mut standing = Standing::new(memory);
     for &node in recruited {
         standing.join(node);
@@ -128,23 +139,27 @@ impl<'a> Standing<'a> {
         let sum = |j: usize| memory.moments.cols().map(|moment| moment[j]).sum();
         let sums: Vec<f64> = (0..n).map(sum).collect();
         let residual = |&count: &f64| count - count * count / n_rows;
+        let strip = n
+            .div_ceil(rayon::current_num_threads())
+            .clamp(*STRIP.start(), *STRIP.end());
         let mut standing = Self {
             strips: Vec::new(),
+            strip,
             residual: memory.counts.iter().map(residual).collect(),
             sums,
             memory,
             n_chosen: 0,
         };
-        let strips = (0..n).step_by(STRIP).map(|start| standing.strip(start));
+        let strips = (0..n).step_by(strip).map(|start| standing.strip_from(start));
         standing.strips = strips.collect();
         standing
     }
 
     /// The strip that begins at node `start`, before any node has joined.
-    fn strip(&self, start: usize) -> Strip {
+    fn strip_from(&self, start: usize) -> Strip {
         let (memory, sums) = (self.memory, &self.sums);
         let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
-        let nodes = start..(start + STRIP).min(memory.n_nodes());
+        let nodes = start..(start + self.strip).min(memory.n_nodes());
         let length = |j: usize| memory.gram[(j, j)] - sums[j] * sums[j] / n_rows;
         let lengths: Vec<f64> = nodes.map(length).collect();
         let n = lengths.len();
@@ -184,7 +199,7 @@ impl<'a> Standing<'a> {
     }
 
     fn join(&mut self, node: usize) {
-        let (strip, place) = (&mut self.strips[node / STRIP], node % STRIP);
+        let (strip, place) = (&mut self.strips[node / self.strip], node % self.strip);
         strip.joined[place] = true;
         if strip.is_spent(place) {
             strip.lowest[place] = f64::NEG_INFINITY;
@@ -197,11 +212,15 @@ impl<'a> Standing<'a> {
         self.n_chosen += 1;
         let (memory, sums, residual) = (self.memory, &self.sums, &self.residual);
         self.strips.par_iter_mut().for_each(|strip| {
-            let along = strip.column(memory, sums, node);
-            pulp::Arch::new().dispatch(|| {
-                strip.project(along, &direction);
-                strip.judge(residual);
-            });
+            let mut along = strip.column(memory, sums, node);
+            vectorised(
+                #[inline(always)]
+                || {
+                    strip.orthogonalise(&mut along, &direction);
+                    strip.project(&along, &direction);
+                    strip.judge(residual);
+                },
+            );
         });
     }
 }
@@ -239,33 +258,38 @@ impl Strip {
             .collect()
     }
 
-    /// Takes away what lies along the node that joins.
+    /// From inner products with the node that joins to each node's part along what is new in it.
     #[inline(always)]
-    fn project(&mut self, mut along: Vec<f64>, direction: &Direction) {
+    fn orthogonalise(&self, along: &mut [f64], direction: &Direction) {
         let n = along.len();
-        let mut earlier = self.chosen.chunks_exact(4 * n);
-        let mut factors = direction.factors.chunks_exact(4);
-        for (rows, f) in earlier.by_ref().zip(factors.by_ref()) {
-            // Four at a time: the sums are read and written a quarter as often.
-            let (ab, cd) = rows.split_at(2 * n);
-            let ((a, b), (c, d)) = (ab.split_at(n), cd.split_at(n));
-            let rows = a.iter().zip(b).zip(c.iter().zip(d));
-            for (v, ((a, b), (c, d))) in along.iter_mut().zip(rows) {
-                *v = *v - f[0] * a - f[1] * b - f[2] * c - f[3] * d;
+        let mut chosen = self.chosen.chunks_exact(AT_ONCE * n);
+        let mut factors = direction.factors.chunks_exact(AT_ONCE);
+        for (parts, f) in chosen.by_ref().zip(factors.by_ref()) {
+            let part = |i: usize| parts[i * n..(i + 1) * n].iter();
+            let ab_cd = part(0).zip(part(1)).zip(part(2).zip(part(3)));
+            let ef_gh = part(4).zip(part(5)).zip(part(6).zip(part(7)));
+            for (v, (((a, b), (c, d)), ((e, g), (h, i)))) in along.iter_mut().zip(ab_cd.zip(ef_gh)) {
+                let first = f[0] * a + f[1] * b + f[2] * c + f[3] * d;
+                *v -= first + (f[4] * e + f[5] * g + f[6] * h + f[7] * i);
             }
         }
-        let rest = earlier.remainder().chunks_exact(n).zip(factors.remainder());
-        for (row, factor) in rest {
-            along.iter_mut().zip(row).for_each(|(v, e)| *v -= factor * e);
+        let rest = chosen.remainder().chunks_exact(n).zip(factors.remainder());
+        for (part, factor) in rest {
+            along.iter_mut().zip(part).for_each(|(v, e)| *v -= factor * e);
         }
         along.iter_mut().for_each(|v| *v /= direction.root);
+    }
+
+    /// Takes away what lies along the node that joins.
+    #[inline(always)]
+    fn project(&mut self, along: &[f64], direction: &Direction) {
         for (c, &coordinate) in direction.coordinates.iter().enumerate() {
-            let products = self.products.col_mut(c).iter_mut().zip(&along);
+            let products = self.products.col_mut(c).iter_mut().zip(along);
             products.for_each(|(product, a)| *product -= coordinate * a);
         }
-        let lengths = self.lengths.iter_mut().zip(&along);
+        let lengths = self.lengths.iter_mut().zip(along);
         lengths.for_each(|(length, a)| *length -= a * a);
-        self.chosen.extend_from_slice(&along);
+        self.chosen.extend_from_slice(along);
     }
 
     /// What each node would take away, as Eq. (xi_2) asks.
@@ -273,6 +297,7 @@ impl Strip {
     fn judge(&mut self, residual: &[f64]) {
         self.lowest.fill(f64::INFINITY);
         self.reduction.fill(0.0);
+        let per_length: Vec<f64> = self.lengths.iter().map(|length| 1.0 / length).collect();
         for (products, &residual) in self.products.cols().zip(residual) {
             // A class without residual has nothing left to be taken away.
             let share = if residual > 0.0 {
@@ -281,8 +306,8 @@ impl Strip {
                 f64::INFINITY
             };
             let judged = self.lowest.iter_mut().zip(&mut self.reduction);
-            for ((product, length), (lowest, reduction)) in products.iter().zip(&self.lengths).zip(judged) {
-                let gain = product * product / length;
+            for ((product, per_length), (lowest, reduction)) in products.iter().zip(&per_length).zip(judged) {
+                let gain = product * product * per_length;
                 *reduction += gain;
                 let part = gain * share;
                 *lowest = if part < *lowest { part } else { *lowest };
