@@ -33,13 +33,13 @@ class Incremental(SupervisedTemplate):
     --------
     >>> from autoactivator import Consolidation
     >>> from autoactivator.avalanche import Incremental
-    >>> strategy = Incremental(backbone, Consolidation(), train_mb_size=256)  # doctest: +SKIP
+    >>> strategy = Incremental(backbone=backbone, learner=Consolidation())  # doctest: +SKIP
     >>> for experience in benchmark.train_stream:  # doctest: +SKIP
     ...     strategy.train(experience)
     ...     strategy.eval(benchmark.test_stream)
     """
 
-    def __init__(self, backbone, learner, **template):
+    def __init__(self, *, backbone, learner, **template):
         super().__init__(
             model=backbone, optimizer=None, criterion=torch.nn.CrossEntropyLoss(), train_epochs=1, **template
         )

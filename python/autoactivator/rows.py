@@ -71,9 +71,9 @@ def labels(y):
     """
     y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
     y = column_or_1d(y, warn=True)
-    if len(y):
-        check_classification_targets(y)
     try:
+        if len(y):
+            check_classification_targets(y)
         distinct, first, codes = np.unique(y, return_index=True, return_inverse=True)
     except TypeError:
         raise ValueError("y holds labels of several kinds, or none for some rows: give strings or integers") from None

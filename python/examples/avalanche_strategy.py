@@ -29,7 +29,8 @@ def main():
     benchmark = nc_benchmark(dataset(X, y), dataset(X_test, y_test), n_experiences=5, task_labels=False, seed=0)
     backbone = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU())
     evaluator = EvaluationPlugin(accuracy_metrics(stream=True), loggers=[])
-    strategy = Incremental(backbone, Consolidation(), train_mb_size=256, eval_mb_size=256, evaluator=evaluator)
+    learner = Consolidation()
+    strategy = Incremental(backbone=backbone, learner=learner, train_mb_size=256, eval_mb_size=256, evaluator=evaluator)
     for experience in benchmark.train_stream:
         strategy.train(experience)
         print("learned", sorted(experience.classes_in_this_experience))

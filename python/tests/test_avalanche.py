@@ -39,8 +39,6 @@ class Experience:
 class Backbone:
     """A frozen model: doubles its inputs, in the shape of images."""
 
-    trained = False
-
     def eval(self):
         return self
 
@@ -51,7 +49,7 @@ class Backbone:
 def test_strategy_learns_experience_after_experience(standin, clusters):
     X, y = clusters
     experiences = [Experience(X[np.isin(y, task)], y[np.isin(y, task)]) for task in [[2, 3], [0, 1]]]
-    strategy = standin.Incremental(Backbone(), Consolidation(), train_mb_size=16, eval_mb_size=32)
+    strategy = standin.Incremental(backbone=Backbone(), learner=Consolidation(), train_mb_size=16, eval_mb_size=32)
     nothing, _ = strategy.eval(experiences)
     assert nothing <= 0.5, "nothing has been learned yet"
     strategy.train(experiences[0])
