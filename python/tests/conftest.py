@@ -1,13 +1,10 @@
-"""What the tests share: small data, the command line, and the folder of real data where there is one."""
+"""What the tests share: small data, and the command line."""
 
 import os
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -45,11 +42,3 @@ def command_line(tmp_path):
 
     return run
 
-
-@pytest.fixture
-def data_dir():
-    """The folder of real data sets."""
-    folder = os.environ.get("AUTOACTIVATOR_DATA")
-    if not folder or not (Path(folder) / "mnist").is_dir():
-        pytest.skip("AUTOACTIVATOR_DATA does not name a folder with mnist/")
-    return Path(folder)

@@ -230,3 +230,40 @@ fn entrant<'a>(
         make,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_that_files_use() {
+        for kind in LearnerKind::ALL {
+            let read: LearnerKind = serde_json::from_value(json!(kind.name())).unwrap();
+            assert_eq!(read, kind);
+        }
+    }
+
+    #[test]
+    fn a_learner_that_is_named_twice_is_examined_once() {
+        let (mean, lda) = (LearnerKind::NearestMean, LearnerKind::StreamingLda);
+        let experiment = Experiment {
+            learners: vec![mean, lda, mean],
+            ..Experiment::default()
+        };
+        assert_eq!(experiment.entered(), [mean, lda]);
+        assert_eq!(Experiment::default().entered(), LearnerKind::ALL);
+    }
+
+    #[test]
+    fn runs_need_seeds() {
+        let experiment = |seeds| Experiment {
+            seeds,
+            ..Experiment::default()
+        };
+        assert_eq!(experiment(3).run_seeds(7).unwrap(), [7, 8, 9]);
+        let none = experiment(0).check(0).unwrap_err().to_string();
+        assert!(none.contains("`seeds` is 0"), "{none}");
+        let beyond = experiment(2).check(u64::MAX).unwrap_err().to_string();
+        assert!(beyond.contains("2 runs need as many seeds"), "{beyond}");
+    }
+}
