@@ -1,7 +1,7 @@
 //! One exam written down: which data, tasks, learners, protocols, runs and parameters, so that a figure names the file
 //! that prints it and every face takes the same exam.
 //!
-//! [`Experiment::exam`] turns it into an [`Exam`](crate::run::Exam) on a data set.
+//! [`Experiment::exam`] turns it into an [`Exam`] on a data set.
 
 use autoactivator::{Check, Consolidation, ConsolidationParams, Reactivation, ReactivationParams};
 use serde::Deserialize;
