@@ -64,7 +64,8 @@ impl Calibration {
 
     /// Probabilities for the scores of a row.
     pub fn probabilities(&self, scores: &[f32]) -> Vec<f32> {
-        softmax(scores.iter().map(|&s| f64::from(s)), self.scale)
+        let probabilities = softmax(scores.iter().map(|&s| f64::from(s)), self.scale);
+        probabilities.map(|p| p as f32).collect()
     }
 
     /// The highest score below which a part `rate` of known rows stays.
@@ -79,11 +80,12 @@ impl Calibration {
     }
 }
 
-fn softmax(scores: impl Iterator<Item = f64> + Clone, scale: f64) -> Vec<f32> {
+/// softmax(scale · scores).
+pub(crate) fn softmax(scores: impl Iterator<Item = f64> + Clone, scale: f64) -> impl Iterator<Item = f64> {
     let highest = scores.clone().fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = scores.map(|s| (scale * (s - highest)).exp()).collect();
-    let sum: f64 = weights.iter().sum();
-    weights.iter().map(|w| (w / sum) as f32).collect()
+    let weights = scores.map(move |s| (scale * (s - highest)).exp());
+    let sum: f64 = weights.clone().sum();
+    weights.map(move |w| w / sum)
 }
 
 /// The scale with the highest likelihood, by golden-section search over its logarithm.

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::calibration::softmax;
 use crate::classes::ClassList;
 use crate::deployed::Origin;
 use crate::error::Error;
@@ -93,6 +94,44 @@ impl Reactivation {
             self.units[unit].classes[argmax(&outputs[unit], i)]
         };
         (0..x.len()).map(class).collect()
+    }
+
+    /// Scores of every class, `(n_samples, n_classes)`, each row a group of one: what the softmax of its unit gives it,
+    /// less one for every unit that would wake before. The highest is the class that `predict` answers.
+    pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        self.class_by_class(x, f64::NEG_INFINITY, |order, p| p - order as f64)
+    }
+
+    /// Probability of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the unit that
+    /// wakes, and 0 for the classes of all others.
+    pub fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        self.class_by_class(x, 0.0, |order, p| if order == 0 { p } else { 0.0 })
+    }
+
+    /// The highest `value` that a class has in any unit, from the unit's place in the order of awakening and its
+    /// softmax; `lowest` where there is none.
+    fn class_by_class(
+        &self,
+        x: Rows<'_>,
+        lowest: f64,
+        value: impl Fn(usize, f64) -> f64,
+    ) -> Result<Matrix<f64>, Error> {
+        self.check_predictable(x)?;
+        let outputs = self.outputs(x);
+        let mut values = Matrix::from_fn(x.len(), self.classes.len(), |_, _| lowest);
+        for i in 0..x.len() {
+            let distance = |u: usize| (self.units[u].threshold - confidence(&outputs[u], i)).abs();
+            let mut order: Vec<usize> = (0..self.units.len()).collect();
+            order.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+            for (place, &u) in order.iter().enumerate() {
+                let row = (0..outputs[u].n_cols()).map(|c| f64::from(outputs[u][(i, c)]));
+                for (p, &class) in softmax(row, 1.0).zip(&self.units[u].classes) {
+                    let known = &mut values[(i, class as usize)];
+                    *known = known.max(value(place, p));
+                }
+            }
+        }
+        Ok(values)
     }
 
     fn outputs(&self, x: Rows<'_>) -> Vec<Matrix<f32>> {

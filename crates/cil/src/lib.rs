@@ -1,11 +1,13 @@
 //! The exam of class-incremental learning.
 //!
-//! Data flows one way: [`data`] → [`scenario`] → learner → [`protocol`] → [`metrics`] → [`record`] → report.
+//! Data flows one way: [`data`] → [`scenario`] → learner → [`protocol`] → [`metrics`] → [`record`] → report;
+//! an [`experiment`] is all of it written down.
 //! Learners are known through [`autoactivator::Learner`] alone; [`baselines`] stand behind the same trait.
 
 pub mod baselines;
 pub mod data;
 mod error;
+pub mod experiment;
 pub mod metrics;
 pub mod protocol;
 pub mod record;

@@ -82,22 +82,27 @@ impl Scenario {
 
     /// Deals the classes of a data set, in the order that `seed` gives them.
     pub fn tasks(&self, dataset: &Dataset, seed: u64) -> Result<Vec<Task>, Error> {
-        let n_classes = dataset.train.y.names().len();
-        let sizes = self.task_sizes(n_classes)?;
+        let dealt = self.deal(dataset.n_classes(), seed)?;
         let train = rows_by_class(&dataset.train, "training")?;
         let test = rows_by_class(&dataset.test, "test")?;
+        let task = |classes: Vec<u32>| Task {
+            train: rows_of(&classes, &train),
+            test: rows_of(&classes, &test),
+            classes,
+        };
+        Ok(dealt.into_iter().map(task).collect())
+    }
+
+    /// The classes of each task, as codes, in the order that `seed` gives them.
+    pub fn deal(&self, n_classes: usize, seed: u64) -> Result<Vec<Vec<u32>>, Error> {
+        let sizes = self.task_sizes(n_classes)?;
         let mut order: Vec<u32> = (0..n_classes as u32).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
         let mut order = order.into_iter();
-        let tasks = sizes.iter().map(|&size| {
-            let classes: Vec<u32> = order.by_ref().take(size).collect();
-            Task {
-                train: rows_of(&classes, &train),
-                test: rows_of(&classes, &test),
-                classes,
-            }
-        });
-        Ok(tasks.collect())
+        Ok(sizes
+            .iter()
+            .map(|&size| order.by_ref().take(size).collect())
+            .collect())
     }
 
     /// The name in tables, with the number of classes: `10/5` also when only `5` was given.

@@ -6,11 +6,12 @@ use autoactivator::pool::{ConvolutionSpec, PoolSpec, Preparation};
 use autoactivator::{
     Activation, ConsolidationParams, ImageShape, Precision, ReactivationParams, ReadoutKind, RepeatedClasses,
 };
+use cil::experiment::LearnerKind;
 use cil::protocol::Protocol;
 use cil::scenario::Scenario;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use features::{BackboneSpec, Channels, Engine, Layout, Preset};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 /// Learns new classes in seconds on a CPU, without old data and without forgetting.
@@ -65,7 +66,7 @@ pub struct RunArgs {
     pub online: bool,
 
     /// Learner to examine; may be given several times [default: all]
-    #[arg(long = "learner", value_enum)]
+    #[arg(long = "learner", value_parser = learners())]
     pub learners: Vec<LearnerKind>,
 
     /// How test rows are shown: instance, task-batch=B, class-batch=B, mixed-batch=B, with B a number or all; may be
@@ -463,22 +464,10 @@ pub enum ModelKind {
     Reactivation,
 }
 
-/// Learners by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LearnerKind {
-    /// One memory for all tasks
-    Consolidation,
-    /// The paper's: one neural unit per task
-    Reactivation,
-    /// Nearest class mean
-    NearestMean,
-    /// Streaming linear discriminant analysis
-    StreamingLda,
-    /// Random nodes fitted to all rows at once: upper bound of its kind
-    JointRidge,
-    /// Softmax regression by gradient descent, task after task: lower bound
-    SequentialSgd,
+/// Learners of the exam by name.
+fn learners() -> impl TypedValueParser<Value = LearnerKind> {
+    let values = LearnerKind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.meaning()));
+    PossibleValuesParser::new(values).try_map(|name| named(&name))
 }
 
 /// How many rows are judged together.

@@ -256,6 +256,17 @@ impl Dataset {
         })
     }
 
+    /// A data set of rows that are in memory already, each with its class name.
+    pub fn from_rows(
+        name: &str,
+        train: (Table, Vec<String>),
+        test: (Table, Vec<String>),
+        image: Option<ImageShape>,
+    ) -> Result<Self, Error> {
+        let (train, test) = (NamedRows::paired(train)?, NamedRows::paired(test)?);
+        Self::new(name.to_owned(), Path::new(name), train, test, image)
+    }
+
     /// Number of classes.
     pub fn n_classes(&self) -> usize {
         self.train.y.names().len()
@@ -263,6 +274,14 @@ impl Dataset {
 }
 
 impl NamedRows {
+    fn paired((x, y): (Table, Vec<String>)) -> Result<Self, Error> {
+        let (rows, labels) = (x.rows().len(), y.len());
+        if rows != labels {
+            return Err(autoactivator::Error::LengthMismatch { rows, labels }.into());
+        }
+        Ok(Self { x, y })
+    }
+
     fn coded(self, names: &Arc<[String]>) -> Result<Split, Error> {
         let code_of: HashMap<&str, u32> = names.iter().map(String::as_str).zip(0..).collect();
         let codes = self
@@ -306,8 +325,8 @@ fn class_names<'a>(path: &Path, labels: impl Iterator<Item = &'a String>) -> Res
     }
 }
 
-/// Numbers by their value, before all other names.
-fn natural_order(a: &str, b: &str) -> std::cmp::Ordering {
+/// The order of class names: numbers by their value, before all other names.
+pub fn natural_order(a: &str, b: &str) -> std::cmp::Ordering {
     let number = |name: &str| name.parse().ok().filter(|value: &f64| value.is_finite());
     match (number(a), number(b)) {
         (Some(a), Some(b)) => a.total_cmp(&b),

@@ -1,0 +1,283 @@
+"""The exam of class-incremental learning: scenarios, protocols, metrics, and records as the command line writes them.
+
+:func:`run` takes a whole exam; :func:`tasks`, :func:`accuracy` and the metrics are its parts, for a loop of one's own;
+:func:`plot` draws what a record holds.
+"""
+
+import json
+import os
+import tomllib
+from pathlib import Path
+
+import numpy as np
+
+from . import _core, rows
+
+
+def run(
+    dataset="digits",
+    tasks=None,
+    learners=(),
+    protocols=(),
+    seeds=5,
+    seed=0,
+    online=False,
+    reactivation=None,
+    consolidation=None,
+    data_dir=None,
+):
+    """Take an exam: learn a data set task by task, and be examined after each.
+
+    Parameters
+    ----------
+    dataset : str, path-like or tuple, default="digits"
+        ``"digits"`` (built in), ``"mnist"``, ``"fashion-mnist"``, ``"cifar100"``, ``"cifar100-lite0"``, a folder or
+        table, or ``(X_train, y_train, X_test, y_test)``.
+    tasks : str or None, default=None
+        How classes become tasks: ``"5"``, ``"10/5"``, ``"10,20,30,40"``, ``"B50/10"`` or ``"single"``. None is 5, or 10
+        from 20 classes on.
+    learners : sequence of str, default=()
+        ``"consolidation"``, ``"reactivation"``, ``"nearest-mean"``, ``"streaming-lda"``, ``"joint-ridge"``,
+        ``"sequential-sgd"``; all when none is named.
+    protocols : sequence of str, default=()
+        ``"instance"``, ``"task-batch=B"``, ``"class-batch=B"``, ``"mixed-batch=B"``, with B a number or ``all``;
+        ``instance`` and ``task-batch=all`` when none is named.
+    seeds : int, default=5
+        Number of runs, each with its own class order and random nodes.
+    seed : int, default=0
+        Seed of the first run.
+    online : bool, default=False
+        One pass over all rows in random order instead of one task after the other.
+    reactivation, consolidation : dict or None, default=None
+        Parameters of the learners, as for :class:`~autoactivator.Reactivation` and
+        :class:`~autoactivator.Consolidation`.
+    data_dir : path-like or None, default=None
+        Folder that holds the data sets known by name; None is the variable ``AUTOACTIVATOR_DATA``.
+
+    Returns
+    -------
+    dict
+        The record, as ``autoactivator run --json`` writes it.
+
+    Examples
+    --------
+    >>> from autoactivator import cil
+    >>> record = cil.run("digits", learners=["nearest-mean"], protocols=["instance"], seeds=1)
+    >>> record["scenario"], round(record["results"][0]["aca"]["mean"])
+    ('10/5', 92)
+    """
+    given = None if isinstance(dataset, (str, os.PathLike)) else _in_memory(*dataset)
+    experiment = {
+        "dataset": os.fspath(dataset) if given is None else "",
+        "tasks": tasks,
+        "online": online,
+        "learners": list(learners),
+        "protocols": list(protocols),
+        "seeds": seeds,
+        "reactivation": reactivation or {},
+        "consolidation": consolidation or {},
+    }
+    folder = data_dir or os.environ.get("AUTOACTIVATOR_DATA") or None
+    return json.loads(_core.run(json.dumps(experiment), seed, folder, given))
+
+
+def read(path):
+    """Read an experiment file.
+
+    Parameters
+    ----------
+    path : path-like
+        A file like those in ``experiments/`` of the repository.
+
+    Returns
+    -------
+    dict
+        Its settings, ready for ``cil.run(**cil.read(path))``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from autoactivator import cil
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "small.toml"
+    ...     _ = file.write_text('title = "A small one"\\ndataset = "digits"\\nseeds = 1')
+    ...     cil.read(file)
+    {'dataset': 'digits', 'seeds': 1}
+    """
+    settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    return {name: value for name, value in settings.items() if name != "title"}
+
+
+def tasks(y, scenario, seed=0):
+    """Deal classes to tasks, as :func:`run` does.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels.
+    scenario : str
+        How classes become tasks, like ``"10/5"``.
+    seed : int, default=0
+        Decides the order of classes.
+
+    Returns
+    -------
+    list of ndarray
+        The labels of each task.
+
+    Examples
+    --------
+    >>> from autoactivator import cil
+    >>> [task.tolist() for task in cil.tasks(range(6), "6/3")]
+    [[2, 0], [4, 1], [3, 5]]
+    """
+    distinct, _ = rows.labels(y)
+    return [distinct[places] for places in _core.deal(scenario, rows.names(distinct), seed)]
+
+
+def task_sizes(scenario, n_classes):
+    """The number of classes of each task.
+
+    Parameters
+    ----------
+    scenario : str
+        How classes become tasks, like ``"10/5"``.
+    n_classes : int
+        How many there are.
+
+    Returns
+    -------
+    list of int
+        Sizes that sum up to `n_classes`.
+
+    Examples
+    --------
+    >>> from autoactivator import cil
+    >>> cil.task_sizes("2,4,6,...", 20)
+    [2, 4, 6, 8]
+    """
+    return _core.task_sizes(scenario, n_classes)
+
+
+def meaning(protocol):
+    """What a protocol tells the learner, in one sentence.
+
+    Parameters
+    ----------
+    protocol : str
+        Like ``"instance"`` or ``"task-batch=all"``.
+
+    Returns
+    -------
+    str
+        The sentence.
+
+    Examples
+    --------
+    >>> from autoactivator import cil
+    >>> cil.meaning("instance")
+    'Each test row is judged alone; the learner is told nothing about its task.'
+    """
+    return _core.protocol(protocol)[1]
+
+
+def accuracy(learner, X, y, tasks, protocol="instance", seed=0):
+    """Examine a learner on all tasks seen so far: a row of the accuracy matrix.
+
+    Parameters
+    ----------
+    learner : Consolidation, Reactivation or Deployed
+        Who is examined.
+    X : array-like of shape (n_samples, n_features)
+        Test rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    tasks : list of array-like
+        The labels of each task, as :func:`tasks` deals them.
+    protocol : str, default="instance"
+        How rows are shown.
+    seed : int, default=0
+        Decides how groups are drawn.
+
+    Returns
+    -------
+    list of float
+        Percent of each task's rows that are right.
+
+    Examples
+    --------
+    >>> from autoactivator import Consolidation, cil
+    >>> model = Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1])
+    >>> cil.accuracy(model, [[0.05], [0.95]], [0, 1], tasks=[[0, 1]])
+    [100.0]
+    """
+    distinct, codes = rows.labels(y)
+    place = {label: i for i, label in enumerate(distinct.tolist())}
+    in_codes = [[place[label] for label in np.asarray(task).tolist() if label in place] for task in tasks]
+    return _core.accuracy(
+        learner._learned(), rows.rows(X), rows.names(distinct), codes, in_codes, protocol, seed
+    )
+
+
+def metrics(R):
+    """Sum up an accuracy matrix.
+
+    Parameters
+    ----------
+    R : list of list of float
+        ``R[i][t]`` is the accuracy on task t after learning task i, in percent; row i has i + 1 entries.
+
+    Returns
+    -------
+    dict
+        ``aca`` and ``aia`` in percent, ``bwt`` and ``forgetting`` as fractions.
+
+    Examples
+    --------
+    >>> from autoactivator import cil
+    >>> cil.metrics([[100.0], [90.0, 80.0]])
+    {'aca': 85.0, 'aia': 92.5, 'bwt': -0.1, 'forgetting': 0.05}
+    """
+    return dict(zip(("aca", "aia", "bwt", "forgetting"), _core.metrics([list(row) for row in R]), strict=True))
+
+
+def plot(record, ax=None):
+    """Draw how accuracy goes on while tasks are learned; needs matplotlib.
+
+    Parameters
+    ----------
+    record : dict
+        What :func:`run` returned.
+    ax : matplotlib.axes.Axes or None, default=None
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One line a learner and protocol: the mean accuracy over all tasks seen, over all runs.
+
+    Examples
+    --------
+    >>> from autoactivator import cil
+    >>> record = cil.run("digits", learners=["nearest-mean"], protocols=["instance"], seeds=1)
+    >>> cil.plot(record).get_ylabel()  # doctest: +SKIP
+    'mean accuracy over tasks seen, %'
+    """
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.figure().add_subplot()
+    for result in record["results"]:
+        means = np.mean([[np.mean(row) for row in run["accuracy"]] for run in result["runs"]], axis=0)
+        ax.plot(range(1, len(means) + 1), means, marker="o", label=f"{result['learner']}, {result['protocol']}")
+    ax.set_xlabel("tasks learned")
+    ax.set_ylabel("mean accuracy over tasks seen, %")
+    ax.set_title(f"{record['dataset']['name']} {record['scenario']}")
+    ax.legend()
+    return ax
+
+
+def _in_memory(x_train, y_train, x_test, y_test):
+    named = [[str(label) for label in np.asarray(y).tolist()] for y in (y_train, y_test)]
+    return "arrays", rows.rows(x_train), named[0], rows.rows(x_test), named[1]

@@ -1,0 +1,235 @@
+"""Consolidation: one additive memory for all tasks. Exact, order-free, mergeable, unlearnable."""
+
+import json
+
+import numpy as np
+
+from . import rows
+from ._core import Model
+from .deployed import Rejecting
+from .learner import Learner
+
+
+class Consolidation(Rejecting, Learner):
+    """One additive memory for all tasks: new classes at any time, no old rows, no forgetting.
+
+    Parameters
+    ----------
+    pool : dict or None, default=None
+        What candidate nodes to make, as in an experiment file: ``{"kind": "uniform", "nodes": 2000, "scope": 0.5,
+        "activation": "sigmoid"}``. None chooses convolution for images, and random nodes on the features otherwise.
+    image : str, tuple or None, default=None
+        How the features of a row form an image, if they do: ``"28x28"``, ``"32x32x3"`` or ``(32, 32, 3)``.
+    max_nodes : int or None, default=None
+        Nodes recruited from the pool at the most; when neither this nor `nodes_per_class` is given, the whole pool is
+        read.
+    nodes_per_class : int or None, default=None
+        Nodes recruited for every class known: early tasks then leave room for later ones.
+    r : float, default=0.9
+        *r* of the supervisory mechanism, in (0, 1).
+    expected_gain : float, default=0.0
+        Part of the residual that a node must take away to be recruited.
+    readout : {"ridge", "lda", "nearest-mean"}, default="ridge"
+        What the recruited nodes are read with.
+    ridge : float or None, default=None
+        Ridge constant relative to the mean diagonal of G; None chooses it by generalised cross-validation.
+    shrinkage : float, default=0.001
+        Shrinkage of the shared covariance of linear discriminant analysis, relative to its mean diagonal.
+    precision : {"f32", "f64"}, default="f32"
+        Precision of the products; sums are always in double precision.
+    fading : float, default=1.0
+        What old evidence counts for when a new task arrives, in (0, 1]; 1 forgets nothing.
+    class_weights : dict or None, default=None
+        What a row of a class counts for, by label; 1 for classes that are not named.
+    seed : int, default=0
+        Seed of everything random.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        All labels learned so far, sorted.
+    n_features_in_ : int
+        Features of a row.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when the rows had them.
+
+    Examples
+    --------
+    >>> from autoactivator import Consolidation
+    >>> model = Consolidation()
+    >>> model = model.partial_fit([[0.0, 0.1], [0.1, 0.0], [0.9, 1.0], [1.0, 0.9]], ["low", "low", "high", "high"])
+    >>> model = model.partial_fit([[0.0, 1.0], [0.1, 0.9]], ["left", "left"])
+    >>> model.predict([[0.95, 0.95], [0.05, 0.95]])
+    array(['high', 'left'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        pool=None,
+        image=None,
+        max_nodes=None,
+        nodes_per_class=None,
+        r=0.9,
+        expected_gain=0.0,
+        readout="ridge",
+        ridge=None,
+        shrinkage=1e-3,
+        precision="f32",
+        fading=1.0,
+        class_weights=None,
+        seed=0,
+    ):
+        self.pool = pool
+        self.image = image
+        self.max_nodes = max_nodes
+        self.nodes_per_class = nodes_per_class
+        self.r = r
+        self.expected_gain = expected_gain
+        self.readout = readout
+        self.ridge = ridge
+        self.shrinkage = shrinkage
+        self.precision = precision
+        self.fading = fading
+        self.class_weights = class_weights
+        self.seed = seed
+
+    _make = staticmethod(Model.consolidation)
+
+    def _parameters(self):
+        parameters = super()._parameters()
+        if isinstance(self.image, (tuple, list)):
+            parameters["image"] = "x".join(str(side) for side in self.image)
+        if self.class_weights is not None:
+            parameters["class_weights"] = {str(label): w for label, w in self.class_weights.items()}
+        return parameters
+
+    @property
+    def growth_(self):
+        """What each task caused: one record a task, ready for ``pandas.DataFrame(model.growth_)``.
+
+        Returns
+        -------
+        list of dict
+            ``task``, ``rows`` and ``classes`` learned in all when it ended, nodes ``recruited`` by it and ``nodes``
+            after it, why recruitment ``ended`` (None when the whole pool is read), and the ``ridge`` constant.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> growth = Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1]).growth_
+        >>> growth[0]["rows"], growth[0]["classes"]
+        (4.0, 2)
+        """
+        return json.loads(self._learned().growth)
+
+    def merge(self, other, base=None):
+        """Take in everything that another model over the same pool has learned.
+
+        Parameters
+        ----------
+        other : Consolidation
+            The other one; it is not changed.
+        base : Consolidation or None, default=None
+            The model that both began from, so that what it had learned counts once.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> from copy import deepcopy
+        >>> from autoactivator import Consolidation
+        >>> base = Consolidation().fit([[0.0, 0.0], [0.1, 0.1], [1.0, 1.0], [0.9, 0.9]], ["low", "low", "high", "high"])
+        >>> here, there = deepcopy(base), deepcopy(base)
+        >>> here = here.partial_fit([[0.0, 1.0], [0.1, 0.9]], ["left", "left"])
+        >>> there = there.partial_fit([[1.0, 0.0], [0.9, 0.1]], ["right", "right"])
+        >>> here.merge(there, base=base).predict([[0.95, 0.05], [0.05, 0.95], [0.05, 0.05]])
+        array(['right', 'left', 'low'], dtype='<U5')
+        """
+        theirs = other._learned()
+        self._check_kind(other._labels, self._labels)
+        model = self._learned()
+        model.merge(theirs, None if base is None else base._learned())
+        self._keep(model, np.concatenate([self._labels, other._labels]))
+        return self
+
+    def unlearn(self, X, y):
+        """Take rows back that were learned: the memory is what it would have been without them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> model = Consolidation().fit([[0.0], [0.1], [0.9], [1.0], [0.5]], [0, 0, 1, 1, 1])
+        >>> model.unlearn([[0.5]], [1]).predict([[0.05], [0.95]])
+        array([0, 1])
+        """
+        model = self._learned()
+        self._check_names(X)
+        x, (distinct, codes) = rows.rows(X), rows.labels(y)
+        self._check_kind(distinct, self._labels)
+        with self._in_words_of_sklearn(x):
+            model.unlearn(x, rows.names(distinct), codes)
+        self._keep(model, self._labels)
+        return self
+
+    def drop_class(self, label):
+        """Forget a class.
+
+        Parameters
+        ----------
+        label : str or int
+            Its label.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> model = Consolidation().fit([[0.0], [0.1], [0.9], [1.0], [5.0]], [0, 0, 1, 1, 2])
+        >>> model.drop_class(2).classes_
+        array([0, 1])
+        """
+        model = self._learned()
+        model.drop_class(str(label))
+        self._keep(model, self._labels)
+        return self
+
+    def export(self, path, half=False):
+        """Write the deployed model alone, which predicts but does not learn; :func:`autoactivator.load` reads it.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        half : bool, default=False
+            Whether to store numbers in half precision.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import autoactivator
+        >>> model = autoactivator.Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.export(Path(folder) / "small.aact", half=True)
+        ...     autoactivator.load(Path(folder) / "small.aact").predict([[0.95]])
+        array([1])
+        """
+        self._learned().export(path, half)

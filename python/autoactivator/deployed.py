@@ -1,0 +1,109 @@
+"""The deployed model: recruited nodes and their readout alone, everything that predicting needs."""
+
+import numpy as np
+
+from .error import ParameterError
+from .learner import Learner
+
+
+class Rejecting:
+    """What everything can do that has a readout: say "unknown", and become an ONNX file."""
+
+    def predict(self, X, reject=0.0):
+        """Predict the label of each row, judged alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        reject : float, default=0.0
+            Answer None where the model is less sure than for this part of the rows it knows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels; of dtype object, None for "none of the classes I know", when `reject` is above 0.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> model = Consolidation().fit([[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]], [0, 0, 0, 1, 1, 1])
+        >>> model.predict([[0.05], [0.95]])
+        array([0, 1])
+        >>> model.predict([[0.05], [0.5], [0.95]], reject=0.5)
+        array([0, None, 1], dtype=object)
+        """
+        if not 0 <= reject <= 1:
+            raise ParameterError(f"parameter `reject` is {reject}: a number from 0 to 1")
+        if reject == 0:
+            return super().predict(X)
+        codes = self._ask("predict_known", X, float(reject))
+        unknown = codes == np.iinfo(np.uint32).max
+        found = self._labels[np.where(unknown, 0, codes)].astype(object)
+        found[unknown] = None
+        return found
+
+    def to_onnx(self):
+        """The deployed model as an ONNX graph, which any ONNX runtime can run.
+
+        Returns
+        -------
+        bytes
+            An ONNX file. Its input ``x`` takes rows; its outputs are ``class``, ``scores`` and ``probabilities``. A
+            class is a place in the list of names that the file's metadata holds under ``classes``, in the order of
+            their arrival.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> onnx = Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1]).to_onnx()
+        >>> type(onnx)
+        <class 'bytes'>
+        """
+        return self._learned().to_onnx()
+
+
+class Deployed(Rejecting, Learner):
+    """A model that was exported without its memory: it predicts, and refuses to learn.
+
+    :func:`autoactivator.load` makes it from a file that :meth:`Consolidation.export` or ``autoactivator export`` has
+    written.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+        Features of a row.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import autoactivator
+    >>> model = autoactivator.Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.export(Path(folder) / "small.aact")
+    ...     autoactivator.load(Path(folder) / "small.aact")
+    Deployed()
+    """
+
+    def fit(self, X, y):
+        """Refuse to learn.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Raises
+        ------
+        NoMemoryError
+            Always: what learning needs was left out of the file.
+        """
+        return self.partial_fit(X, y)
+
+    def _new_model(self):
+        raise TypeError("a deployed model comes from a file: use autoactivator.load")

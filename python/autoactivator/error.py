@@ -1,0 +1,134 @@
+"""Everything that can go wrong: each error of the method and of the exam is an exception of its own.
+
+The messages are those of the command line. All of them are :class:`AutoActivatorError`, and what scikit-learn expects
+beside: bad input is also a :class:`ValueError`, a model that has learned nothing a
+:class:`sklearn.exceptions.NotFittedError`, a file that cannot be read an :class:`OSError`.
+
+Examples
+--------
+>>> from autoactivator import Consolidation
+>>> from autoactivator.error import AutoActivatorError
+>>> try:
+...     Consolidation(r=2).partial_fit([[0.0], [1.0]], ["low", "high"])
+... except AutoActivatorError as error:
+...     print(type(error).__name__, "-", error)
+ParameterError - parameter `r` is 2: above 0 and below 1
+"""
+
+from sklearn.exceptions import NotFittedError
+
+
+class AutoActivatorError(Exception):
+    """Any error of this package."""
+
+
+class NoFeaturesError(AutoActivatorError, ValueError):
+    """Rows without features."""
+
+
+class RaggedRowsError(AutoActivatorError, ValueError):
+    """A number of values that is not a multiple of the row width."""
+
+
+class NotFiniteError(AutoActivatorError, ValueError):
+    """NaN or infinity among the features."""
+
+
+class LabelCodeError(AutoActivatorError, ValueError):
+    """A label code outside its list of names."""
+
+
+class LengthMismatchError(AutoActivatorError, ValueError):
+    """Rows and labels of different length."""
+
+
+class EmptyTaskError(AutoActivatorError, ValueError):
+    """A task without rows."""
+
+
+class OneClassError(AutoActivatorError, ValueError):
+    """A task with one class for a learner that compares the classes of a task."""
+
+
+class TooFewRowsError(AutoActivatorError, ValueError):
+    """A class with too few rows to keep some for validation."""
+
+
+class RepeatedClassError(AutoActivatorError, ValueError):
+    """A class that an earlier task brought."""
+
+
+class FeatureCountError(AutoActivatorError, ValueError):
+    """Rows of another width than those learned."""
+
+
+class NothingLearnedError(AutoActivatorError, NotFittedError):
+    """Prediction before anything was learned."""
+
+
+class ParameterError(AutoActivatorError, ValueError):
+    """A parameter out of its range."""
+
+
+class TooManyCandidatesError(AutoActivatorError, MemoryError):
+    """More candidates than fit into memory."""
+
+
+class NothingRecruitedError(AutoActivatorError, ValueError):
+    """A unit that no node joined."""
+
+
+class NotSolvableError(AutoActivatorError, ArithmeticError):
+    """A least-squares solve that did not give finite weights."""
+
+
+class NoImagesError(AutoActivatorError, ValueError):
+    """A pool of image nodes for rows that are not known to be images."""
+
+
+class ImageShapeError(AutoActivatorError, ValueError):
+    """An image shape that does not fit the rows."""
+
+
+class NothingToCutError(AutoActivatorError, ValueError):
+    """A first task that a pool can take nothing from."""
+
+
+class DifferentPoolsError(AutoActivatorError, ValueError):
+    """Memories over different pools."""
+
+
+class NeverLearnedError(AutoActivatorError, ValueError):
+    """Rows to unlearn that cannot have been learned."""
+
+
+class NoMemoryError(AutoActivatorError, TypeError):
+    """Learning with a model that was deployed without its memory."""
+
+
+class UnknownClassError(AutoActivatorError, ValueError):
+    """A class that is not there."""
+
+
+class InterruptedError(AutoActivatorError):
+    """Learning was stopped from outside; nothing was changed. Ctrl-C is a :class:`KeyboardInterrupt` instead."""
+
+
+class IoError(AutoActivatorError, OSError):
+    """A file that cannot be read or written."""
+
+
+class BadModelError(AutoActivatorError, ValueError):
+    """A file that is not a whole, undamaged model."""
+
+
+class BadDataError(AutoActivatorError, ValueError):
+    """Rows in a file that cannot be used."""
+
+
+class NoDatasetError(AutoActivatorError, LookupError):
+    """A data set that is not where it was looked for."""
+
+
+class ScenarioError(AutoActivatorError, ValueError):
+    """A scenario, split or protocol that makes no sense for the data."""

@@ -1,0 +1,126 @@
+"""Reactivation, the paper's learner: one neural unit per task, and the unit that fits a group of rows wakes up."""
+
+import json
+
+from ._core import Model
+from .learner import Learner
+
+
+class Reactivation(Learner):
+    """The paper's learner: one neural unit per task, grown under the supervisory mechanism.
+
+    It is made for groups of rows that come from one task (:meth:`predict_groups`); judged alone, as :meth:`predict`
+    does, rows wake the wrong unit often. A task needs two classes at least.
+
+    Parameters
+    ----------
+    step_size : int, default=10
+        *l*: nodes that join at a time.
+    t_max : int, default=50
+        *T_max*: batches drawn at random for every join.
+    l_max : int, default=200
+        *L_max(t)*: nodes at which a layer of a unit is finished.
+    expected_accuracy : float, default=0.99
+        *R(t)*: training accuracy at which a unit is finished.
+    r : float, default=0.9
+        *r(t)*: fraction of the squared residual that may remain after a join; relaxed towards 1 when no batch passes.
+    scopes : sequence of float, default=(0.5,)
+        *lambda*: weights and biases are uniform in [-lambda, lambda]; tried in this order until a batch passes.
+    activation : {"sigmoid", "tanh", "relu", "square"}, default="sigmoid"
+        *g*: the activation function.
+    ridge : float, default=1e-10
+        Regularisation of the output weights, relative to the mean diagonal of their Gram matrix.
+    validation : float, default=0.1
+        Fraction of a task's rows kept to watch the residual; 0 switches it off.
+    patience : int, default=3
+        Joins without a new lowest validation residual after which a unit is finished.
+    layers : int, default=1
+        Former layers of a unit, each grown on the outputs of the one before.
+    reuse : bool, default=False
+        Whether nodes of earlier units stand among the candidates.
+    repeated_classes : {"refuse", "accept"}, default="refuse"
+        What to do with a class that an earlier task brought.
+    seed : int, default=0
+        Seed of everything random.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        All labels learned so far, sorted.
+    n_features_in_ : int
+        Features of a row.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when the rows had them.
+
+    Examples
+    --------
+    >>> from autoactivator import Reactivation
+    >>> model = Reactivation()
+    >>> model = model.partial_fit([[0.0], [0.1], [0.9], [1.0]] * 5, ["low", "low", "high", "high"] * 5)
+    >>> model.predict_groups([[0.05], [0.95]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        step_size=10,
+        t_max=50,
+        l_max=200,
+        expected_accuracy=0.99,
+        r=0.9,
+        scopes=(0.5,),
+        activation="sigmoid",
+        ridge=1e-10,
+        validation=0.1,
+        patience=3,
+        layers=1,
+        reuse=False,
+        repeated_classes="refuse",
+        seed=0,
+    ):
+        self.step_size = step_size
+        self.t_max = t_max
+        self.l_max = l_max
+        self.expected_accuracy = expected_accuracy
+        self.r = r
+        self.scopes = scopes
+        self.activation = activation
+        self.ridge = ridge
+        self.validation = validation
+        self.patience = patience
+        self.layers = layers
+        self.reuse = reuse
+        self.repeated_classes = repeated_classes
+        self.seed = seed
+
+    _make = staticmethod(Model.reactivation)
+    _changeable = ("repeated_classes",)
+
+    def _check_unchanged(self):
+        super()._check_unchanged()
+        self._model.accept_repeated_classes(self.repeated_classes == "accept")
+
+    @property
+    def growth_(self):
+        """How each unit grew: one record a join, ready for ``pandas.DataFrame(model.growth_)``.
+
+        Returns
+        -------
+        list of dict
+            ``task`` and ``layer`` (both from 1), ``nodes`` after the join, ``residual`` and ``accuracy`` on the
+            training rows, ``validation_residual``, the ``scope`` and ``r`` under which the batch passed, and what else
+            the method records of a join.
+
+        Examples
+        --------
+        >>> from autoactivator import Reactivation
+        >>> growth = Reactivation().fit([[0.0], [0.1], [0.9], [1.0]] * 5, [0, 0, 1, 1] * 5).growth_
+        >>> growth[0]["task"], growth[0]["layer"], growth[0]["nodes"]
+        (1, 1, 10)
+        """
+        return [
+            {"task": unit["task"], "layer": layer, **join}
+            for unit in json.loads(self._learned().growth)
+            for layer, grown in enumerate(unit["layers"], start=1)
+            for join in grown["joins"]
+        ]

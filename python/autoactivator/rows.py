@@ -1,0 +1,129 @@
+"""What goes into every learner: rows of features and their labels, from whatever array the caller has.
+
+A C-contiguous ``float32`` array is handed on as it is; everything else is converted once.
+"""
+
+import numpy as np
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+
+def rows(X):
+    """Rows as a C-contiguous ``float32`` array, copied only when they are something else.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        NumPy, pandas, Arrow, or anything with ``__array__`` or ``__dlpack__``.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        The rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autoactivator.rows import rows
+    >>> X = np.zeros((3, 2), dtype=np.float32)
+    >>> rows(X) is X
+    True
+    >>> rows([[1, 2], [3, 4]])
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+    if hasattr(X, "__dlpack__") and not hasattr(X, "__array__"):
+        X = np.from_dlpack(X)
+    # What is too large for single precision becomes infinite, which the method refuses, naming the place.
+    with np.errstate(over="ignore"):
+        return check_array(
+            X,
+            dtype=np.float32,
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name="X",
+        )
+
+
+def labels(y):
+    """The distinct labels in the order of their first appearance, and a code into them for each row.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Strings or integers.
+
+    Returns
+    -------
+    distinct : ndarray of shape (n_classes,)
+        The labels.
+    codes : ndarray of shape (n_samples,)
+        The place of each row's label among them.
+
+    Examples
+    --------
+    >>> from autoactivator.rows import labels
+    >>> distinct, codes = labels(["pear", "apple", "pear"])
+    >>> distinct.tolist(), codes.tolist()
+    (['pear', 'apple'], [0, 1, 0])
+    """
+    y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
+    y = column_or_1d(y, warn=True)
+    try:
+        if len(y):
+            check_classification_targets(y)
+        distinct, first, codes = np.unique(y, return_index=True, return_inverse=True)
+    except TypeError:
+        raise ValueError("y holds labels of several kinds, or none for some rows: give strings or integers") from None
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.uint32)
+    place[order] = np.arange(len(order), dtype=np.uint32)
+    return distinct[order], np.ascontiguousarray(place[codes])
+
+
+def names(distinct):
+    """The class names of labels, as they stand in a model file.
+
+    Parameters
+    ----------
+    distinct : ndarray of shape (n_classes,)
+        Labels.
+
+    Returns
+    -------
+    list of str
+        Their names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autoactivator.rows import names
+    >>> names(np.array([7, 1]))
+    ['7', '1']
+    """
+    return [str(label) for label in distinct.tolist()]
+
+
+def kind(distinct):
+    """What labels are, in a word: labels of one estimator are all of one kind.
+
+    Parameters
+    ----------
+    distinct : ndarray of shape (n_classes,)
+        Labels.
+
+    Returns
+    -------
+    str
+        The kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autoactivator.rows import kind
+    >>> kind(np.array([7, 1])), kind(np.array(["a", "b"]))
+    ('integers', 'strings')
+    """
+    return {"i": "integers", "u": "integers", "b": "booleans", "f": "floats"}.get(distinct.dtype.kind, "strings")

@@ -1,0 +1,69 @@
+"""The model file: what the command line and Python leave for each other."""
+
+import json
+
+import numpy as np
+
+from ._core import Model
+from .consolidation import Consolidation
+from .deployed import Deployed
+from .learner import _as_json
+from .reactivation import Reactivation
+
+
+def load(path, label_type=None):
+    """Read a model file, of Python or of the command line.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    label_type : {None, int, str}, default=None
+        What labels are: a file holds names only. None takes names that are all whole numbers as integers.
+
+    Returns
+    -------
+    Consolidation, Reactivation or Deployed
+        The estimator, ready to predict and, unless it is a :class:`Deployed`, to go on learning.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import autoactivator
+    >>> model = autoactivator.Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "model.aact")
+    ...     autoactivator.load(Path(folder) / "model.aact").classes_
+    ...     autoactivator.load(Path(folder) / "model.aact", label_type=str).classes_
+    array([0, 1])
+    array(['0', '1'], dtype='<U1')
+    """
+    model = Model.load(path)
+    parameters = json.loads(model.parameters) or {}
+    kinds = {"consolidation": Consolidation, "reactivation": Reactivation, "deployed": Deployed}
+    learner = kinds[model.kind](**{name: _given(name, value) for name, value in parameters.items()})
+    if model.n_features is not None:
+        learner._keep(model, _labels(model.classes, label_type))
+        learner._made_with = _as_json(learner._parameters())
+        learner.n_features_in_ = model.n_features
+    return learner
+
+
+def _given(name, value):
+    """A parameter as one would write it."""
+    if name == "image" and value is not None:
+        return f"{value['height']}x{value['width']}x{value['channels']}"
+    if name == "class_weights":
+        return value or None
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _labels(names, label_type):
+    if label_type is None:
+        label_type = int if all(_is_whole(name) for name in names) else str
+    return np.array([label_type(name) for name in names])
+
+
+def _is_whole(name):
+    return name.removeprefix("-").isdecimal() and str(int(name)) == name

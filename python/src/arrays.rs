@@ -1,0 +1,83 @@
+//! NumPy arrays as the method sees them: rows borrowed from the caller's memory, results as bytes for NumPy to wrap.
+
+use autoactivator::{Labels, Rows};
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+use crate::error::raise;
+
+/// A C-contiguous array, borrowed for as long as this lives.
+pub struct Array<T: Element>(PyBuffer<T>);
+
+impl<'a, 'py, T: Element> FromPyObject<'a, 'py> for Array<T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let buffer = PyBuffer::get(&object)?;
+        if buffer.is_c_contiguous() {
+            Ok(Self(buffer))
+        } else {
+            Err(PyTypeError::new_err("the array is not C-contiguous"))
+        }
+    }
+}
+
+impl<T: Element> Array<T> {
+    fn values(&self) -> &[T] {
+        let n_values = self.0.item_count();
+        if n_values == 0 {
+            return &[];
+        }
+        // SAFETY: the buffer holds this many values of this type, one after the other and aligned (all of which
+        // `PyBuffer::get` and `is_c_contiguous` have checked), and keeps them alive. As with every library that leaves
+        // the GIL while it reads an array, nobody may write to it meanwhile.
+        unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast(), n_values) }
+    }
+}
+
+impl Array<f32> {
+    /// The rows of a matrix, not copied.
+    pub fn rows(&self, py: Python<'_>) -> PyResult<Rows<'_>> {
+        let &[_, n_features] = self.0.shape() else {
+            return Err(PyTypeError::new_err("the array is not a matrix"));
+        };
+        Rows::new(self.values(), n_features).map_err(|error| raise(py, &error))
+    }
+}
+
+impl Array<u32> {
+    /// Codes into these class names.
+    pub fn labels(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Labels> {
+        Labels::new(names, self.values().to_vec()).map_err(|error| raise(py, &error))
+    }
+}
+
+/// The bytes of unsigned numbers.
+pub fn codes(py: Python<'_>, codes: &[u32]) -> PyResult<Py<PyByteArray>> {
+    bytes(py, codes.len(), codes.iter().map(|code| code.to_ne_bytes()))
+}
+
+/// The bytes of numbers in double precision.
+pub fn doubles(py: Python<'_>, numbers: &[f64]) -> PyResult<Py<PyByteArray>> {
+    bytes(
+        py,
+        numbers.len(),
+        numbers.iter().map(|number| number.to_ne_bytes()),
+    )
+}
+
+fn bytes<const N: usize>(
+    py: Python<'_>,
+    len: usize,
+    values: impl Iterator<Item = [u8; N]>,
+) -> PyResult<Py<PyByteArray>> {
+    let array = PyByteArray::new_with(py, len * N, |bytes| {
+        for (place, value) in bytes.chunks_exact_mut(N).zip(values) {
+            place.copy_from_slice(&value);
+        }
+        Ok(())
+    })?;
+    Ok(array.unbind())
+}

@@ -1,0 +1,139 @@
+//! `autoactivator.cil`: the exam's own scenarios, protocols, metrics and records.
+
+use std::path::PathBuf;
+
+use autoactivator::{Labels, Table};
+use cil::data::{self, Dataset, Split, natural_order};
+use cil::experiment::Experiment;
+use cil::metrics::{aca, aia, bwt, forgetting};
+use cil::protocol::Protocol;
+use cil::scenario::{Scenario, Task};
+use pyo3::prelude::*;
+
+use crate::arrays::Array;
+use crate::error::{raise, raise_exam};
+use crate::model::Model;
+use crate::parameters;
+use crate::work::examine;
+
+/// Rows of a data set in memory: its name, and features and class names to learn from and to be examined on.
+type InMemory = (String, Array<f32>, Vec<String>, Array<f32>, Vec<String>);
+
+/// Takes an exam and returns its record, as JSON. The data set is the one that the experiment names, unless rows are
+/// given.
+#[pyfunction]
+#[pyo3(signature = (experiment, seed, data_dir=None, rows=None))]
+pub fn run(
+    py: Python<'_>,
+    experiment: &str,
+    seed: u64,
+    data_dir: Option<PathBuf>,
+    rows: Option<InMemory>,
+) -> PyResult<String> {
+    let experiment: Experiment = parameters::read(py, experiment)?;
+    experiment.check(seed).map_err(|e| raise_exam(py, &e))?;
+    let given = rows.map(|rows| in_memory(py, rows)).transpose()?;
+    examine(py, |signals| {
+        let dataset = match given {
+            Some((name, train, test)) => Dataset::from_rows(&name, train, test, None)?,
+            None => data::open(&experiment.dataset, data_dir.as_deref())?,
+        };
+        let record = experiment.exam(&dataset, seed)?.run(signals)?;
+        Ok(serde_json::to_string(&record).unwrap_or_default())
+    })
+}
+
+type NamedRows = (Table, Vec<String>);
+
+fn in_memory(py: Python<'_>, rows: InMemory) -> PyResult<(String, NamedRows, NamedRows)> {
+    let (name, x_train, y_train, x_test, y_test) = rows;
+    let (train, test) = (table(py, &x_train)?, table(py, &x_test)?);
+    Ok((name, (train, y_train), (test, y_test)))
+}
+
+fn table(py: Python<'_>, x: &Array<f32>) -> PyResult<Table> {
+    let rows = x.rows(py)?;
+    Table::new(rows.values().to_vec(), rows.n_features()).map_err(|e| raise(py, &e))
+}
+
+/// The number of classes of each task.
+#[pyfunction]
+pub fn task_sizes(py: Python<'_>, scenario: &str, n_classes: usize) -> PyResult<Vec<usize>> {
+    let sizes = parse::<Scenario>(py, scenario)?.task_sizes(n_classes);
+    sizes.map_err(|e| raise_exam(py, &e))
+}
+
+/// The classes of each task, as places in the given list of distinct names.
+#[pyfunction]
+pub fn deal(py: Python<'_>, scenario: &str, names: Vec<String>, seed: u64) -> PyResult<Vec<Vec<usize>>> {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by(|&a, &b| natural_order(&names[a], &names[b]));
+    let tasks = parse::<Scenario>(py, scenario)?.deal(names.len(), seed);
+    let tasks = tasks.map_err(|e| raise_exam(py, &e))?;
+    let places = |task: Vec<u32>| task.into_iter().map(|code| order[code as usize]).collect();
+    Ok(tasks.into_iter().map(places).collect())
+}
+
+/// A protocol as it stands in records, and what it tells the learner.
+#[pyfunction]
+pub fn protocol(py: Python<'_>, protocol: &str) -> PyResult<(String, &'static str)> {
+    let protocol: Protocol = parse(py, protocol)?;
+    Ok((protocol.to_string(), protocol.meaning()))
+}
+
+/// ACA, AIA, BWT and forgetting of an accuracy matrix.
+#[pyfunction]
+pub fn metrics(accuracy: Vec<Vec<f64>>) -> (f64, f64, f64, f64) {
+    (
+        aca(&accuracy),
+        aia(&accuracy),
+        bwt(&accuracy),
+        forgetting(&accuracy),
+    )
+}
+
+/// The percentage of right answers for each task: rows, class names, a code for each row, and the codes of each task.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // An exam is all of these.
+pub fn accuracy(
+    py: Python<'_>,
+    model: &Model,
+    x: Array<f32>,
+    names: Vec<String>,
+    y: Array<u32>,
+    tasks: Vec<Vec<u32>>,
+    protocol: &str,
+    seed: u64,
+) -> PyResult<Vec<f64>> {
+    let protocol: Protocol = parse(py, protocol)?;
+    let test = Split {
+        x: table(py, &x)?,
+        y: y.labels(py, names)?,
+    };
+    let tasks: Vec<Task> = tasks.into_iter().map(|classes| task(&test.y, classes)).collect();
+    let dataset = Dataset {
+        name: String::new(),
+        train: test.clone(),
+        test,
+        image: None,
+    };
+    examine(py, |_| {
+        cil::protocol::accuracy(model.read().learner(), &dataset, &tasks, protocol, seed)
+    })
+}
+
+fn task(y: &Labels, classes: Vec<u32>) -> Task {
+    let rows = y.codes().iter().enumerate();
+    let test = rows
+        .filter(|(_, code)| classes.contains(code))
+        .map(|(row, _)| row);
+    Task {
+        test: test.collect(),
+        train: Vec::new(),
+        classes,
+    }
+}
+
+fn parse<T: std::str::FromStr<Err = cil::Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
+    text.parse().map_err(|e| raise_exam(py, &e))
+}

@@ -1,0 +1,99 @@
+//! Long calls: without the GIL, so that other threads of Python go on, and with an ear for Ctrl-C.
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use autoactivator::{Error, Observer, Step};
+use cil::run::Progress;
+use pyo3::prelude::*;
+
+use crate::error::{raise, raise_exam};
+
+/// How often Python is asked whether there was a signal.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// Does a job of the method without the GIL. When Ctrl-C ended it, the exception is Python's own.
+pub fn work<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&mut Signals) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    detached(py, job, raise)
+}
+
+/// Does a job of the exam in the same way.
+pub fn examine<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&mut Signals) -> Result<T, cil::Error> + Send,
+) -> PyResult<T> {
+    detached(py, job, raise_exam)
+}
+
+fn detached<T: Send, E: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&mut Signals) -> Result<T, E> + Send,
+    raise: fn(Python<'_>, &E) -> PyErr,
+) -> PyResult<T> {
+    let (done, signal) = py.detach(|| {
+        let mut signals = Signals::new();
+        (job(&mut signals), signals.raised.into_inner())
+    });
+    done.map_err(|error| signal.unwrap_or_else(|| raise(py, &error)))
+}
+
+/// Asks Python for signals now and then.
+pub struct Signals {
+    asked: Cell<Instant>,
+    raised: RefCell<Option<PyErr>>,
+}
+
+impl Signals {
+    fn new() -> Self {
+        Self {
+            asked: Cell::new(Instant::now()),
+            raised: RefCell::new(None),
+        }
+    }
+
+    /// Whether to stop.
+    pub fn heard(&self) -> bool {
+        if self.raised.borrow().is_some() {
+            return true;
+        }
+        if self.asked.get().elapsed() < PATIENCE {
+            return false;
+        }
+        let raised = Python::attach(|py| py.check_signals().err());
+        self.asked.set(Instant::now());
+        let heard = raised.is_some();
+        self.raised.replace(raised);
+        heard
+    }
+
+    /// An error to stop with, when there was a signal.
+    pub fn go_on(&self) -> Result<(), Error> {
+        if self.heard() {
+            Err(Error::Interrupted)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Observer for Signals {
+    fn interrupted(&self) -> bool {
+        self.heard()
+    }
+}
+
+/// Python shows no bars of its own: a notebook has better ones.
+impl Progress for Signals {
+    fn task(&mut self, _: &str, _: u64, _: usize, _: usize) {}
+
+    fn grown(&mut self, _: &Step) {}
+
+    fn observed(&mut self, _: usize, _: Option<usize>) {}
+
+    fn interrupted(&self) -> bool {
+        self.heard()
+    }
+}

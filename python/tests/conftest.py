@@ -1,0 +1,44 @@
+"""What the tests share: small data, and the command line."""
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def digits():
+    """The digits of scikit-learn, in [0, 1]: rows to learn from, rows to be examined on."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    X, y = load_digits(return_X_y=True)
+    return train_test_split((X / 16).astype(np.float32), y, test_size=0.25, random_state=0, stratify=y)
+
+
+@pytest.fixture
+def clusters():
+    """Rows around four centres, in classes 0 to 3, shuffled."""
+    random = np.random.default_rng(0)
+    y = random.permutation(np.repeat(np.arange(4), 30))
+    X = np.eye(4, 6)[y] + 0.1 * random.normal(size=(120, 6))
+    return X.astype(np.float32), y
+
+
+@pytest.fixture
+def command_line(tmp_path):
+    """Runs the command line in a folder of its own, and returns what it printed."""
+    program = os.environ.get("AUTOACTIVATOR_CLI")
+    if program is None:
+        pytest.skip("AUTOACTIVATOR_CLI does not name the command line")
+
+    def run(*words):
+        done = subprocess.run(
+            [program, *map(str, words)], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+

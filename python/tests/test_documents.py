@@ -1,0 +1,89 @@
+"""Documents run: the tour, the notebook, and the docstrings of everything public."""
+
+import inspect
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import autoactivator
+from autoactivator import cil, error, learner, rows, snapshot, summary
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_snippet_of_the_tour_runs():
+    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    assert len(snippets) >= 8, "the tour has lost its snippets"
+    scope = {}
+    for snippet in snippets:
+        exec(compile(snippet, "docs/python.md", "exec"), scope)
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "python/notebooks").glob("*.ipynb")), ids=lambda path: path.name)
+def test_every_cell_of_the_notebook_runs(notebook):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) >= 5
+    scope = {}
+    for cell in code:
+        exec(compile(cell, notebook.name, "exec"), scope)
+
+
+def public():
+    """Everything that a user may call, by its name."""
+    estimators = [autoactivator.Consolidation, autoactivator.Reactivation, autoactivator.Deployed]
+    for module in [cil, rows, snapshot, summary]:
+        for name, thing in inspect.getmembers(module, inspect.isfunction):
+            if thing.__module__ == module.__name__ and not name.startswith("_"):
+                yield f"{module.__name__}.{name}", thing
+    for estimator in estimators:
+        yield estimator.__name__, estimator
+        for name, thing in inspect.getmembers(estimator):
+            ours = getattr(thing, "__module__", None) or getattr(getattr(thing, "fget", None), "__module__", "")
+            if not name.startswith("_") and ours.startswith("autoactivator") and name != "get_params":
+                yield f"{estimator.__name__}.{name}", thing
+
+
+EVERYTHING = dict(public())
+
+
+def sections(docstring):
+    return set(re.findall(r"^(\w+)\n-+$", inspect.cleandoc(docstring), flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_everything_public_is_documented_in_numpydoc(name):
+    thing = EVERYTHING[name]
+    found = sections(thing.__doc__)
+    called = thing.fget if isinstance(thing, property) else thing
+    takes = [p for p in inspect.signature(called).parameters if p != "self"]
+    if takes:
+        assert "Parameters" in found
+        for parameter in takes:
+            assert re.search(rf"^\s*(\w+, )*{parameter}(, \w+)* : ", thing.__doc__, flags=re.MULTILINE), parameter
+    if not inspect.isclass(thing) and name.split(".")[-1] not in ("save", "export"):
+        assert found & {"Returns", "Raises"}
+    assert "Examples" in found or "Raises" in found
+
+
+def test_everything_is_found():
+    assert {"Consolidation.partial_fit", "Reactivation.growth_", "autoactivator.cil.run"} <= EVERYTHING.keys()
+    assert len(EVERYTHING) > 35
+    assert all(inspect.getdoc(thing) for _, thing in inspect.getmembers(error, inspect.isclass))
+    assert sections(learner.Learner.__doc__) == {"Attributes"}
+
+
+def test_stubs_know_the_compiled_half():
+    """What is compiled and what the stubs say is the same set of names."""
+    from autoactivator import _core
+
+    stubs = (Path(autoactivator.__file__).parent / "_core.pyi").read_text(encoding="utf-8")
+    assert (Path(autoactivator.__file__).parent / "py.typed").exists()
+    functions = set(re.findall(r"^def (\w+)", stubs, flags=re.MULTILINE))
+    methods = set(re.findall(r"^    def (\w+)", stubs, flags=re.MULTILINE))
+    compiled = {name for name in dir(_core) if not name.startswith("_")}
+    assert compiled == functions | {"Model", "VERSION"}
+    assert {name for name in dir(_core.Model) if not name.startswith("_")} == methods - {"__reduce__"}

@@ -1,0 +1,181 @@
+"""The faces are alike: the same data, seed and parameters give the same files, answers and records everywhere."""
+
+import json
+
+import numpy as np
+import pytest
+
+import autoactivator
+from autoactivator import Consolidation, Reactivation, cil
+
+LEARNERS = {
+    "consolidation": (
+        Consolidation(
+            seed=3,
+            nodes_per_class=5,
+            pool={"kind": "uniform", "nodes": 40, "scope": 0.5, "activation": "sigmoid"},
+        ),
+        ["--pool", "uniform", "--pool-nodes", "40", "--nodes-per-class", "5"],
+    ),
+    "reactivation": (Reactivation(seed=3, t_max=5, l_max=30), ["--t-max", "5", "--l-max", "30"]),
+}
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize("labels", [["3", "10", "2", "1"], ["pear", "fig", "apple", "kiwi"]])
+def test_same_model_file(kind, labels, clusters, command_line, tmp_path):
+    """Two tasks, learned by the command line from csv and from npz, and by Python from the same arrays."""
+    X, y = clusters
+    model, options = LEARNERS[kind]
+    as_labels = np.array([int(label) if label.isdecimal() else label for label in labels])
+    for task, codes in enumerate([[0, 1], [2, 3]]):
+        rows = np.isin(y, codes)
+        if task == 0:
+            file = tmp_path / "task.csv"
+            table = np.column_stack([X[rows].astype(str), np.array(labels)[y[rows]]])
+            np.savetxt(file, table, fmt="%s", delimiter=",")
+            model.fit(X[rows], as_labels[y[rows]])
+        else:
+            file = tmp_path / "task.npz"
+            np.savez(file, features=X[rows], labels=as_labels[y[rows]])
+            model.partial_fit(X[rows], as_labels[y[rows]])
+        new = ["--learner", kind, "--seed", 3, *options] if task == 0 else []
+        command_line("learn", "cli.aact", file, *new)
+        model.save(tmp_path / "python.aact")
+        assert (tmp_path / "python.aact").read_bytes() == (tmp_path / "cli.aact").read_bytes()
+    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", fmt="%.9g")
+    answers = command_line("predict", "python.aact", "rows.csv").split()[1:]
+    assert [answer.split(",")[1] for answer in answers] == model.predict(X).astype(str).tolist()
+    groups = command_line("predict", "python.aact", "rows.csv", "--group", 7).split()[1:]
+    assert [answer.split(",")[1] for answer in groups] == model.predict_groups(X, group=7).astype(str).tolist()
+    loaded = autoactivator.load(tmp_path / "cli.aact")
+    assert loaded.get_params() == {**model.get_params(), **loaded_as(loaded)}
+    assert loaded.classes_.tolist() == model.classes_.tolist()
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def loaded_as(loaded):
+    """A pool in a file has all its settings."""
+    return {"pool": loaded.pool} if hasattr(loaded, "pool") else {}
+
+
+def test_the_memory_in_all_faces(clusters, command_line, tmp_path):
+    X, y = clusters
+    base = Consolidation().fit(X[y == 0], y[y == 0])
+    base.save(tmp_path / "base.aact")
+    a, b = (autoactivator.load(tmp_path / "base.aact") for _ in range(2))
+    a.partial_fit(X[y == 1], y[y == 1]).save(tmp_path / "a.aact")
+    b.partial_fit(X[y == 2], y[y == 2]).save(tmp_path / "b.aact")
+    command_line("merge", "all.aact", "a.aact", "b.aact", "--base", "base.aact")
+    a.merge(b, base=base).save(tmp_path / "python.aact")
+    assert (tmp_path / "all.aact").read_bytes() == (tmp_path / "python.aact").read_bytes()
+    assert a.classes_.tolist() == [0, 1, 2]
+
+    rows = np.flatnonzero(y == 1)[:5]
+    np.savez(tmp_path / "back.npz", features=X[rows], labels=y[rows])
+    command_line("unlearn", "all.aact", "back.npz")
+    command_line("drop-class", "all.aact", "2")
+    a.unlearn(X[rows], y[rows]).drop_class(2).save(tmp_path / "python.aact")
+    assert (tmp_path / "all.aact").read_bytes() == (tmp_path / "python.aact").read_bytes()
+    assert a.classes_.tolist() == [0, 1]
+
+    command_line("export", "all.aact", "-o", "head.onnx", "--onnx")
+    assert (tmp_path / "head.onnx").read_bytes() == a.to_onnx()
+    command_line("export", "all.aact", "-o", "half.aact", "--half")
+    a.export(tmp_path / "python-half.aact", half=True)
+    assert (tmp_path / "half.aact").read_bytes() == (tmp_path / "python-half.aact").read_bytes()
+    deployed = autoactivator.load(tmp_path / "half.aact")
+    assert np.array_equal(deployed.predict(X), a.predict(X))
+    with pytest.raises(autoactivator.error.NoMemoryError, match="a deployed model does not learn"):
+        deployed.partial_fit(X, y)
+
+
+def test_unknown_rows(clusters, command_line, tmp_path):
+    X, y = clusters
+    model = Consolidation().fit(X, y)
+    model.save(tmp_path / "model.aact")
+    far = np.concatenate([X[:20], np.full((3, 6), 0.5, dtype=np.float32)])
+    found = model.predict(far, reject=0.1)
+    assert found[-3:].tolist() == [None] * 3
+    np.savetxt(tmp_path / "rows.csv", far, delimiter=",", fmt="%.9g")
+    lines = command_line("predict", "model.aact", "rows.csv", "--reject", "0.1", "--format", "jsonl").splitlines()
+    said = [json.loads(line)["class"] for line in lines]
+    assert said == [None if label is None else str(label) for label in found]
+
+
+def test_onnx_predicts_the_same(clusters):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = clusters
+    model = Consolidation().fit(X, y)
+    session = onnxruntime.InferenceSession(model.to_onnx())
+    classes, probabilities = session.run(["class", "probabilities"], {"x": X})
+    names = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
+    assert np.array_equal(np.array(names, dtype=int)[classes], model.predict(X))
+    order = [names.index(str(label)) for label in model.classes_]
+    assert np.allclose(probabilities[:, order], model.predict_proba(X), atol=1e-5)
+
+
+EXAM = {
+    "tasks": "10/5",
+    "learners": ["consolidation", "reactivation", "nearest-mean"],
+    "protocols": ["instance", "task-batch=10"],
+    "seeds": 2,
+    "seed": 5,
+}
+
+
+def without_times(record):
+    """A record without what no two runs have in common."""
+    if isinstance(record, dict):
+        return {name: without_times(value) for name, value in record.items() if "seconds" not in name}
+    return [without_times(value) for value in record] if isinstance(record, list) else record
+
+
+def test_same_record(command_line, tmp_path):
+    parameters = {"t_max": 5, "l_max": 30}
+    words = [word for kind in EXAM["learners"] for word in ("--learner", kind)]
+    words += [word for protocol in EXAM["protocols"] for word in ("--protocol", protocol)]
+    words += ["--tasks", "10/5", "--seeds", 2, "--seed", 5, "--t-max", 5, "--l-max", 30]
+    printed = json.loads(command_line("run", "digits", *words, "--json", "-", "--no-report"))
+    record = cil.run("digits", reactivation=parameters, **EXAM)
+    assert without_times(record) == without_times(printed)
+    assert record["results"][0]["learn_seconds"] > 0
+
+
+def test_an_exam_on_arrays_and_in_a_loop_of_ones_own(digits):
+    X, X_test, y, y_test = digits
+    record = cil.run((X, y, X_test, y_test), tasks="10/5", learners=["consolidation"], protocols=["instance"], seeds=1)
+    model, R = Consolidation(), []
+    dealt = cil.tasks(y, "10/5", seed=0)
+    for i, task in enumerate(dealt):
+        rows = np.isin(y, task)
+        model.partial_fit(X[rows], y[rows])
+        R.append(cil.accuracy(model, X_test, y_test, dealt[: i + 1]))
+    run = record["results"][0]["runs"][0]
+    assert run["class_order"] == [str(label) for task in dealt for label in task]
+    assert run["accuracy"] == R
+    assert cil.metrics(R)["aca"] == pytest.approx(record["results"][0]["aca"]["mean"])
+    assert model.growth_ == run["growth"]
+    with pytest.raises(autoactivator.error.ScenarioError, match="'5/x' is not a scenario"):
+        cil.tasks(y, "5/x")
+    with pytest.raises(autoactivator.error.NoDatasetError, match="data set 'nothing' not found"):
+        cil.run("nothing")
+    with pytest.raises(autoactivator.error.ParameterError, match="parameter `learners` is"):
+        cil.run(learners=["svm"])
+
+
+def test_plot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    record = cil.run("digits", learners=["nearest-mean"], protocols=["instance"], seeds=2)
+    lines = cil.plot(record).get_lines()
+    assert len(lines) == 1 and lines[0].get_ydata()[-1] == pytest.approx(record["results"][0]["aca"]["mean"])
+
+
+def test_growth_is_ready_for_a_data_frame(clusters):
+    pandas = pytest.importorskip("pandas")
+    X, y = clusters
+    for model in [Consolidation(nodes_per_class=5), Reactivation(t_max=5)]:
+        frame = pandas.DataFrame(model.fit(X, y).growth_)
+        assert {"task", "nodes"} <= set(frame.columns) and len(frame) >= 1
+        assert frame["nodes"].iloc[-1] == model.size_["nodes"]

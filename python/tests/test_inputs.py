@@ -1,0 +1,262 @@
+"""What goes in: every kind of array and label, and what is said about those that cannot be used."""
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
+
+import autoactivator
+from autoactivator import Consolidation, Reactivation, error
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK = {"t_max": 5, "l_max": 30}
+
+
+class OnlyDlpack:
+    """An array of a library that NumPy does not know."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class OnlyArray:
+    """As a torch tensor on the CPU is to NumPy."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.array, dtype=dtype, copy=copy)
+
+
+def frame(X):
+    return pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+
+
+CONVERSIONS = {
+    "f32": lambda X: X,
+    "f64": lambda X: X.astype(np.float64),
+    "fortran": np.asfortranarray,
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "big-endian": lambda X: X.astype(">f4"),
+    "read-only": lambda X: np.frombuffer(X.tobytes(), dtype=np.float32).reshape(X.shape),
+    "lists": lambda X: X.tolist(),
+    "objects that are numbers": lambda X: X.astype(object),
+    "pandas": frame,
+    "arrow table": lambda X: pa.Table.from_pandas(frame(X)),
+    "arrow batch": lambda X: pa.RecordBatch.from_pandas(frame(X)),
+    "dlpack": OnlyDlpack,
+    "__array__": OnlyArray,
+}
+
+
+@pytest.mark.parametrize("kind", CONVERSIONS)
+def test_every_kind_of_array_gives_the_same_model(kind, clusters):
+    X, y = clusters
+    expected = Consolidation().fit(X, y)
+    model = Consolidation().fit(CONVERSIONS[kind](X), y)
+    assert model._model.to_bytes() == expected._model.to_bytes()
+    assert np.array_equal(model.predict(CONVERSIONS[kind](X)), expected.predict(X))
+
+
+def test_half_precision_and_whole_numbers(clusters):
+    X, y = clusters
+    for kind in [np.float16, np.int8, np.uint8]:
+        Z = (8 + 8 * X).astype(kind)
+        model = Consolidation().fit(Z, y)
+        assert np.array_equal(model.predict(Z), Consolidation().fit(Z.astype(np.float32), y).predict(Z))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["pear", "apple", "fig", "kiwi"],
+        [30, -1, 7, 2**40],
+        np.array([3, 2, 1, 0], dtype=np.uint8),
+        [True, False],
+        pd.array(["b", "a", "d", "c"], dtype="str"),
+        np.array(["b", "a", "d", "c"], dtype=object),
+    ],
+)
+def test_labels_of_any_kind_come_back_as_they_were(labels, clusters):
+    X, y = clusters
+    given = np.asarray(labels)[y % len(labels)]
+    model = Consolidation().partial_fit(X, given)
+    assert model.classes_.tolist() == sorted(np.unique(given).tolist())
+    assert model.predict(X).tolist() == given.tolist()
+
+
+def test_new_classes_at_any_time(clusters):
+    X, y = clusters
+    for model in [Consolidation(), Reactivation(**QUICK)]:
+        for classes in [[2, 3], [0, 1]]:
+            rows = np.isin(y, classes)
+            model.partial_fit(X[rows], y[rows])
+        assert model.classes_.tolist() == [0, 1, 2, 3]
+        assert model._model.classes != ["0", "1", "2", "3"], "the method keeps them in the order of their arrival"
+        probabilities, scores = model.predict_proba(X), model.decision_function(X)
+        assert np.array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
+        assert np.array_equal(model.classes_[scores.argmax(axis=1)], model.predict(X))
+        assert np.allclose(probabilities.sum(axis=1), 1)
+    assert np.mean(model.predict_groups(X[rows]) == y[rows]) == 1
+
+
+def test_labels_are_of_one_kind(clusters):
+    X, y = clusters
+    model = Consolidation().fit(X, y)
+    with pytest.raises(TypeError, match="the labels are strings, those learned before are integers"):
+        model.partial_fit(X, y.astype(str))
+
+
+def test_feature_names(clusters):
+    X, y = clusters
+    model = Consolidation().partial_fit(frame(X), y)
+    assert model.feature_names_in_.tolist() == ["f0", "f1", "f2", "f3", "f4", "f5"]
+    other = frame(X).rename(columns={"f5": "other"})
+    for call in [model.predict, lambda X: model.partial_fit(X, y), lambda X: model.unlearn(X, y)]:
+        with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- other"):
+            call(other)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
+    assert not hasattr(model.fit(X, y), "feature_names_in_")
+
+
+def bad(change):
+    """What is said about rows in which something was changed."""
+
+    def call(model, X, y):
+        X = X.copy()
+        change(X)
+        model.partial_fit(X, y)
+
+    return call
+
+
+def put(row, feature, value):
+    return bad(lambda X: X.__setitem__((row, feature), value))
+
+
+MISTAKES = {
+    "NaN": (put(7, 2, np.nan), error.NotFiniteError, "row 7, feature 2 is NaN: remove the row"),
+    "infinity": (put(0, 5, -np.inf), error.NotFiniteError, "row 0, feature 5 is -inf"),
+    "too large for single precision": (
+        lambda m, X, y: m.fit(X.astype(float) * 1e300, y), error.NotFiniteError, r"row 0, feature \d is -?inf"),
+    "wrong width": (
+        lambda m, X, y: m.predict(X[:, :5]), error.FeatureCountError,
+        "is expecting 6 features as input: rows have 5 features, the model was learned with 6"),
+    "wrong width to learn": (
+        lambda m, X, y: m.partial_fit(X[:, :5], y), error.FeatureCountError, "rows have 5 features"),
+    "no features": (
+        lambda m, X, y: m.fit(X[:, :0], y), error.NoFeaturesError, "rows have no features: at least one column"),
+    "no rows": (lambda m, X, y: m.fit(X[:0], y[:0]), error.EmptyTaskError, "task 1 has no rows"),
+    "lengths": (lambda m, X, y: m.fit(X, y[1:]), error.LengthMismatchError, "120 rows but 119 labels"),
+    "one dimension": (lambda m, X, y: m.predict(X[0]), ValueError, "Expected 2D array, got 1D array instead"),
+    "three dimensions": (lambda m, X, y: m.predict(X[None]), ValueError, "dim 3"),
+    "sparse": (lambda m, X, y: m.fit(csr_matrix(X), y), TypeError, "dense data is required"),
+    "objects": (lambda m, X, y: m.fit(np.full(X.shape, {}), y), TypeError, "must be a string or a real number"),
+    "texts": (lambda m, X, y: m.fit(np.full(X.shape, "red"), y), ValueError, "could not convert string to float"),
+    "complex": (lambda m, X, y: m.fit(X * 1j, y), ValueError, "Complex data not supported"),
+    "missing labels": (lambda m, X, y: m.fit(X, np.where(y == 0, None, "a")), ValueError,
+                       "labels of several kinds, or none for some rows"),
+    "fractions as labels": (lambda m, X, y: m.fit(X, y + 0.5), ValueError, "Unknown label type: continuous"),
+    "a class that is not there": (
+        lambda m, X, y: m.drop_class(9), error.UnknownClassError, "class '9' is not known: the model knows"),
+    "never learned": (lambda m, X, y: m.unlearn(X + 9, y), error.NeverLearnedError, "cannot have been learned"),
+    "parameter": (lambda m, X, y: Consolidation(fading=2).fit(X, y), error.ParameterError,
+                  "parameter `fading` is 2: above 0 and at most 1"),
+    "parameter of another type": (lambda m, X, y: Consolidation(max_nodes="many").fit(X, y), error.ParameterError,
+                                  'parameter `max_nodes` is "many": invalid type: string "many", expected usize'),
+    "parameter that is no number": (lambda m, X, y: Consolidation(ridge=np.nan).fit(X, y), error.ParameterError,
+                                    "parameter `ridge` is nan: a finite number"),
+    "parameter of a word": (lambda m, X, y: Consolidation(readout="svm").fit(X, y), error.ParameterError,
+                            "parameter `readout` is \"svm\": unknown variant `svm`, expected one of `ridge`, `lda`"),
+    "parameter changed": (lambda m, X, y: m.set_params(r=0.5).partial_fit(X, y), error.ParameterError,
+                          "parameter `r` is 0.9 in this model and cannot be changed"),
+    "reject": (lambda m, X, y: m.predict(X, reject=5), error.ParameterError, "parameter `reject` is 5"),
+    "group": (lambda m, X, y: m.predict_groups(X, group=0), error.ParameterError, "a number of rows above 0, or all"),
+    "image": (lambda m, X, y: Consolidation(image="6").fit(X, y), error.ParameterError, "parameter `image` is 6"),
+    "image shape": (lambda m, X, y: Consolidation(image=(28, 28)).fit(X, y), error.ImageShapeError,
+                    "images of 28x28x1 do not fit rows of 6 features"),
+    "no image": (lambda m, X, y: Consolidation(pool={"kind": "convolution"}).fit(X, y), error.NoImagesError,
+                 "a pool of convolution needs images"),
+    "other pool": (lambda m, X, y: m.merge(Consolidation(seed=1).fit(X, y)), error.DifferentPoolsError,
+                   "the memories have different pools"),
+    "one class": (lambda m, X, y: Reactivation().fit(X[y == 0], y[y == 0]), error.OneClassError,
+                  "task 1 has one class only \\('0'\\)"),
+    "one row": (lambda m, X, y: Reactivation().fit(X[:20], np.arange(20)), error.TooFewRowsError,
+                "has 1 row only: at least 2 are needed"),
+    "repeated": (lambda m, X, y: Reactivation(**QUICK).fit(X, y).partial_fit(X, y), error.RepeatedClassError,
+                 "was learned in task 1 already: set `repeated_classes` to `accept`"),
+    "candidates": (lambda m, X, y: Reactivation(t_max=100_000, step_size=10_000).fit(X, y),
+                   error.TooManyCandidatesError, "lower `t_max` or `step_size`"),
+    "no file": (lambda m, X, y: autoactivator.load("nowhere.aact"), error.IoError, "nowhere.aact"),
+    "no model": (lambda m, X, y: autoactivator.load(__file__), error.BadModelError, "not a usable model file"),
+    "nothing learned": (lambda m, X, y: Consolidation().predict(X), error.NothingLearnedError,
+                        "nothing has been learned yet: learn a task before predicting"),
+    "nothing learned, as scikit-learn says": (lambda m, X, y: Reactivation().save("x"), NotFittedError, "nothing"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_named_and_change_nothing(mistake, clusters):
+    X, y = clusters
+    model = Consolidation().fit(X, y)
+    before, names = model._model.to_bytes(), dict(vars(model))
+    call, exception, message = MISTAKES[mistake]
+    with pytest.raises(exception, match=message):
+        call(model, X, y)
+    changed = {name for name in names if vars(model)[name] is not names[name]} - {"r"}
+    assert model._model.to_bytes() == before and not changed
+
+
+def variants(path):
+    """The names of the variants of a Rust enum."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return re.findall(r"^    ([A-Z]\w+)(?: \{|\(|,)", text[text.index("pub enum Error") :], flags=re.MULTILINE)
+
+
+def test_each_error_has_an_exception_of_its_own():
+    method, exam = variants("crates/autoactivator/src/error.rs"), variants("crates/cil/src/error.rs")
+    assert len(method) > 20
+    for variant in method + exam:
+        if variant not in ("Method", "Features"):  # these only carry another one
+            exception = getattr(error, f"{variant}Error")
+            assert issubclass(exception, error.AutoActivatorError) and exception.__doc__
+
+
+def test_a_float32_array_is_not_copied():
+    """Learning from 400 MB adds far less than that to the peak: measured in a process of its own."""
+    script = textwrap.dedent("""
+        import resource
+        import numpy as np
+        from autoactivator import Consolidation
+
+        X = np.zeros((100_000, 1000), dtype=np.float32)
+        X += np.arange(1000, dtype=np.float32) / 1000
+        X[::2, 0] = 5
+        y = np.arange(100_000) % 2
+        small = {"kind": "uniform", "nodes": 16, "scope": 0.1, "activation": "relu"}
+        model = Consolidation(pool=small).fit(X[:1000], y[:1000])
+        peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        before = peak()
+        model.partial_fit(X, y).predict(X)
+        print(peak() - before)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    added = float(done.stdout)
+    print(f"400 MB of rows learned and predicted, {added:.0f} MB added to the peak")
+    assert added < 100

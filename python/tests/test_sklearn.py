@@ -1,0 +1,94 @@
+"""The estimators are at home in scikit-learn: its own law book, and the tools that users put around an estimator."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from autoactivator import Consolidation, Reactivation
+
+QUICK = {"t_max": 5, "l_max": 30}
+
+ROUNDING = (
+    "scores are products in single precision, whose last bits depend on how many rows are multiplied at a time; the"
+    " check allows for 1e-7"
+)
+REPEATED = "learns the same classes again by partial_fit, which the paper's learner refuses unless it is told to accept"
+
+
+def expected_failures(estimator):
+    """What fails, and why."""
+    failures = {"check_methods_subset_invariance": ROUNDING}
+    if isinstance(estimator, Reactivation) and estimator.repeated_classes == "refuse":
+        failures["check_fit_score_takes_y"] = REPEATED
+    return failures
+
+
+@parametrize_with_checks(
+    [Consolidation(), Reactivation(**QUICK), Reactivation(**QUICK, repeated_classes="accept")],
+    expected_failed_checks=expected_failures,
+)
+def test_law_book(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", [Consolidation(), Reactivation(**QUICK)])
+class TestTools:
+    def test_pipeline(self, estimator, digits):
+        X, X_test, y, y_test = digits
+        model = make_pipeline(StandardScaler(), estimator).fit(X, y)
+        assert model.score(X_test, y_test) > 0.85
+
+    def test_grid_search(self, estimator, digits):
+        X, X_test, y, y_test = digits
+        search = GridSearchCV(estimator, {"r": np.array([0.5, 0.9]), "seed": np.arange(2)}, cv=2)
+        search.fit(X[:600], y[:600])
+        assert search.score(X_test, y_test) > 0.85
+
+    def test_cross_validation(self, estimator, digits):
+        X, _, y, _ = digits
+        assert cross_val_score(estimator, X[:600], y[:600], cv=3).mean() > 0.85
+
+    def test_calibration(self, estimator, digits):
+        X, X_test, y, y_test = digits
+        calibrated = CalibratedClassifierCV(estimator, cv=2).fit(X[:600], y[:600])
+        assert calibrated.score(X_test, y_test) > 0.85
+        assert np.allclose(calibrated.predict_proba(X_test).sum(axis=1), 1)
+
+    def test_clone_pickle_joblib(self, estimator, clusters, tmp_path):
+        X, y = clusters
+        model = clone(estimator).fit(X, np.array(["a", "b", "c", "d"])[y])
+        joblib.dump(model, tmp_path / "model.joblib")
+        for copy in [pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")]:
+            assert copy.get_params() == model.get_params()
+            assert copy.classes_.tolist() == ["a", "b", "c", "d"]
+            assert np.array_equal(copy.decision_function(X), model.decision_function(X))
+        assert not hasattr(clone(model), "classes_")
+
+    def test_threads(self, estimator, clusters):
+        X, y = clusters
+        model = clone(estimator).fit(X, y)
+        answers = joblib.Parallel(n_jobs=4, backend="threading")(joblib.delayed(model.predict)(X) for _ in range(8))
+        assert all(np.array_equal(answer, answers[0]) for answer in answers)
+
+
+def test_parameters_have_the_defaults_of_the_method():
+    for estimator in [Consolidation(), Reactivation()]:
+        X, y = [[0.0], [0.1], [0.9], [1.0]] * 5, [0, 0, 1, 1] * 5
+        assert estimator.fit(X, y)._model.parameters == type(estimator)._make("{}").parameters
+
+
+def test_a_notebook_shows_units_nodes_and_classes(clusters):
+    X, y = clusters
+    shown = Reactivation(**QUICK).fit(X, y)._repr_mimebundle_()["text/html"]
+    assert "<th>unit</th>" in shown and "<th>threshold</th>" in shown and "4 classes: " in shown
+    shown = Consolidation().fit(X, np.array(["<b>", "c", "d", "e"])[y])._repr_html_()
+    assert "<th>nodes</th>" in shown and "&lt;b&gt;" in shown and "<b>, " not in shown
+    assert "<th>" not in Consolidation()._repr_html_().split("</style>")[-1]
