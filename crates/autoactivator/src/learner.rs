@@ -29,6 +29,11 @@ pub trait Learner {
         self.predict(x)
     }
 
+    /// The class of each row, judged alone, when the caller tells that it is one of `among`: indices into
+    /// [`classes`](Self::classes). Classes that were never learned are passed over; when none is left, that is
+    /// [`Error::NothingLearned`].
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error>;
+
     /// How large the learner is now.
     fn size(&self) -> Size;
 
