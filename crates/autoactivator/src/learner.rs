@@ -1,6 +1,6 @@
 //! The one interface of every learner: what an exam, a command line or a server may ask of it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::rows::{Labels, Rows};
@@ -44,7 +44,7 @@ pub trait Learner {
 }
 
 /// Size of a learner, counted the paper's way: every stored float as four bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Size {
     /// Hidden nodes.
     pub nodes: usize,

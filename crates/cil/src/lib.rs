@@ -3,14 +3,19 @@
 //! Data flows one way: [`data`] → [`scenario`] → learner → [`protocol`] → [`metrics`] → [`record`] → report.
 //! Learners are known through [`autoactivator::Learner`] alone; [`baselines`] stand behind the same trait.
 
+pub mod ablation;
 pub mod baselines;
 pub mod data;
 mod error;
 pub mod metrics;
+pub mod paper;
+pub mod prepared;
 pub mod protocol;
 pub mod record;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod sitting;
+pub mod t_sne;
 
 pub use error::Error;

@@ -111,7 +111,8 @@ impl Learner for JointRidge {
     }
 
     fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
-        self.scores.predict_among(x, self.n_features(), among, |x| self.hidden(x))
+        self.scores
+            .predict_among(x, self.n_features(), among, |x| self.hidden(x))
     }
 
     fn size(&self) -> Size {

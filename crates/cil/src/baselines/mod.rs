@@ -49,7 +49,10 @@ impl LinearScores {
             return Err(Error::NothingLearned);
         };
         check_rows(x, n_features)?;
-        let mut known = among.iter().copied().filter(|&c| (c as usize) < self.biases.len());
+        let mut known = among
+            .iter()
+            .copied()
+            .filter(|&c| (c as usize) < self.biases.len());
         let first = known.next().ok_or(Error::NothingLearned)?;
         let others: Vec<u32> = known.collect();
         let mut predicted = Vec::with_capacity(x.len());
