@@ -336,7 +336,7 @@ impl<'a> GrowingLayer<'a> {
     fn draw_and_judge(&mut self, l: usize) -> Option<Recruits> {
         let vacancy = Vacancy {
             params: self.params,
-            heats: &HEATS,
+            heats: if self.params.screening { &HEATS } else { &[] },
             x: self.x,
             e: self.fit.residual(),
             n_nodes: self.fit.n_nodes(),

@@ -174,7 +174,7 @@ mod tests {
                 &digits,
                 &scenario,
                 params.clone().check().unwrap(),
-                150,
+                300,
                 &mut Quiet,
             )
             .unwrap()

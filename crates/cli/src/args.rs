@@ -27,7 +27,7 @@ pub struct Cli {
 pub enum Command {
     /// Take an exam: learn a data set task by task and report what is remembered
     Run(RunArgs),
-    /// Repeat the tables and figures of the paper, with the protocol named and the printed figures beside
+    /// Repeat the tables and figures of the paper, beside what it prints
     Reproduce(ReproduceArgs),
     /// Learn one task into a model file, which is made when it does not exist
     Learn(LearnArgs),
@@ -498,6 +498,10 @@ pub struct ReactivationArgs {
     #[arg(long)]
     pub reuse: bool,
 
+    /// Judge all candidates on all rows, as the paper does, instead of the most promising ones; slower
+    #[arg(long)]
+    pub no_screening: bool,
+
     /// What to do with a class that an earlier task brought: refuse or accept [default: refuse]
     #[arg(long, value_parser = named::<RepeatedClasses>)]
     pub repeated_classes: Option<RepeatedClasses>,
@@ -589,6 +593,7 @@ impl ReactivationArgs {
             patience: self.patience.unwrap_or(base.patience),
             layers: self.layers.unwrap_or(base.layers),
             reuse: self.reuse || base.reuse,
+            screening: base.screening && !self.no_screening,
             repeated_classes: self.repeated_classes.unwrap_or(base.repeated_classes),
             seed: base.seed,
         }

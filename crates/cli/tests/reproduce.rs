@@ -28,7 +28,7 @@ learner = \"reactivation\"
 [[entrants]]
 learner = \"reactivation\"
 name = \"reactivation, one by one\"
-reactivation = { step_size = 1, t_max = 1 }
+reactivation = { step_size = 1 }
 [paper]
 place = \"Table 0\"
 figures = [\"aca\", \"nodes\"]

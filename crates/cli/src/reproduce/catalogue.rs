@@ -24,7 +24,7 @@ macro_rules! experiments {
 }
 
 /// All of them.
-const EXPERIMENTS: [(&str, &str); 33] = experiments![
+const EXPERIMENTS: [(&str, &str); 35] = experiments![
     "mnist-reactivation",
     "mnist-consolidation",
     "mnist-consolidation-small",
@@ -37,8 +37,10 @@ const EXPERIMENTS: [(&str, &str); 33] = experiments![
     "imagenet-r",
     "mnist-candidates",
     "mnist-candidates-three-joins",
+    "mnist-candidates-unscreened",
     "fashion-mnist-candidates",
     "fashion-mnist-candidates-three-joins",
+    "fashion-mnist-candidates-unscreened",
     "fashion-mnist-candidates-wider-scopes",
     "mnist-t-sne",
     "fashion-mnist-expected-accuracy",

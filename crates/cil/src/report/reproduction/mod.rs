@@ -17,7 +17,8 @@ pub use page::html;
 pub use verdict::Verdict;
 
 use crate::paper::{Paper, Quotes};
-use crate::record::{DatasetRecord, Record};
+use crate::record::{DatasetRecord, Outcome, Record};
+use crate::report::n_runs;
 use crate::t_sne::Picture;
 
 /// What was done about the paper.
@@ -94,6 +95,16 @@ impl Reproduced {
         format!("{} {scenario}, {train} + {test} rows{instead}", data.name)
     }
 
+    /// The same, and how many runs its figures are the mean of.
+    fn data_and_runs(&self) -> String {
+        let runs = match self.record().map(n_runs) {
+            Some(1) => ", one run".to_owned(),
+            Some(runs) => format!(", {runs} runs"),
+            None => String::new(),
+        };
+        self.data() + &runs
+    }
+
     /// The words that print its figures.
     fn command(&self, quick: bool) -> String {
         let quick = if quick { " --quick" } else { "" };
@@ -107,6 +118,17 @@ impl Reproduced {
         }
     }
 }
+
+/// Whether the exam of an outcome made no difference to its learner, so that the one row by row tells all: groups are
+/// no help to learners that judge each row alone.
+fn is_told_by_instance(outcome: &Outcome, record: &Record) -> bool {
+    let same = |o: &Outcome| o.learner == outcome.learner && o.aca == outcome.aca && o.aia == outcome.aia;
+    outcome.protocol != INSTANCE && record.results.iter().any(|o| o.protocol == INSTANCE && same(o))
+}
+
+/// Exams that the tables treat in a way of their own.
+const INSTANCE: &str = "instance";
+const TASK_TOLD: &str = "task-told";
 
 #[cfg(test)]
 mod example {

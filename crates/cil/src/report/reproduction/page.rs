@@ -11,7 +11,8 @@ const HOW_TO_READ: &str = "<p class=\"note\">Every row names its data, its learn
     prints it. Figures in the columns <b>paper's, quoted</b> are quoted from the paper, which examines its learner on \
     groups of test rows of one task and does not say how many; the difference is ours minus the paper's. Only rows \
     under <code>task-batch</code> take an exam like the paper's. <b>task-told</b> is what single units reach when \
-    somebody says which task a row is from; <b>instance</b> is what a user gets.</p>\n";
+    somebody says which task a row is from; <b>instance</b> is what a user gets. Learners that judge each row alone \
+    whatever the exam are shown under <code>instance</code> only.</p>\n";
 
 /// The reproduction as one HTML page.
 pub fn html(reproduction: &Reproduction) -> String {

@@ -1,6 +1,6 @@
 //! What is drawn beside the tables: curves over tasks, accuracy against nodes, and pictures of representations.
 
-use super::Reproduced;
+use super::{INSTANCE, Reproduced, is_told_by_instance};
 use crate::paper::PlotKind;
 use crate::record::{Outcome, Record};
 use crate::report::curves::{accuracy_plot, growth_plot, trade_off_plot};
@@ -14,7 +14,7 @@ pub(super) fn of_records(experiments: &[&Reproduced]) -> String {
         return String::new();
     };
     let merged = Record {
-        results: records().flat_map(|record| told_apart(&record.results)).collect(),
+        results: records().flat_map(drawn).collect(),
         ..first.clone()
     };
     let asked = |kind: PlotKind| experiments.iter().any(|e| e.paper.plots.contains(&kind));
@@ -27,17 +27,14 @@ pub(super) fn of_records(experiments: &[&Reproduced]) -> String {
     drawn.map(|plot| plot.figure()).collect()
 }
 
-/// One outcome of each learner and exam, unless the exam makes no difference to that learner.
-fn told_apart(outcomes: &[Outcome]) -> Vec<Outcome> {
-    let shown = |o: &&Outcome| ["instance", "task-batch=all"].contains(&o.protocol.as_str());
-    let mut kept: Vec<Outcome> = Vec::new();
-    for outcome in outcomes.iter().filter(shown) {
-        let same = |o: &Outcome| o.learner == outcome.learner && o.aca == outcome.aca;
-        if !kept.iter().any(same) {
-            kept.push(outcome.clone());
-        }
-    }
-    kept
+/// The outcomes of the two exams that are drawn, without those that would be the same line twice.
+fn drawn(record: &Record) -> Vec<Outcome> {
+    let shown = |o: &&Outcome| [INSTANCE, "task-batch=all"].contains(&o.protocol.as_str());
+    let outcomes = record.results.iter().filter(shown);
+    outcomes
+        .filter(|o| !is_told_by_instance(o, record))
+        .cloned()
+        .collect()
 }
 
 /// Pictures side by side.

@@ -2,13 +2,16 @@
 //!
 //! [`Sheet::comparison`] makes one of experiments on the same data, [`Sheet::exams`] sets all exams side by side.
 
-use super::Reproduced;
+use super::{Reproduced, TASK_TOLD, is_told_by_instance};
 use crate::paper::{Figure, Quotes};
 use crate::record::{Outcome, Record};
 use crate::report::{distinct, n_runs};
 
 /// What the paper says about its exam.
 const PRINTED_PROTOCOL: &str = "task-batch, size not stated";
+
+/// Heading of the column that says which data.
+const DATA: &str = "data, training + test rows";
 
 /// A table.
 pub(super) struct Sheet {
@@ -33,7 +36,7 @@ impl Sheet {
     /// Ours and the paper's, side by side.
     pub fn comparison(experiments: &[&Reproduced], quick: bool) -> Self {
         let columns = columns(experiments);
-        let mut head: Vec<String> = ["data", "learner", "protocol"].map(str::to_owned).to_vec();
+        let mut head: Vec<String> = [DATA, "learner", "protocol"].map(str::to_owned).to_vec();
         for column in &columns {
             head.push(column.figure.heading().to_owned());
             if column.printed {
@@ -55,17 +58,20 @@ impl Sheet {
         let records: Vec<(&Reproduced, &Record)> = experiments
             .iter()
             .filter_map(|e| Some((*e, e.record()?)))
-            .filter(|(_, record)| record.results.iter().any(|o| o.protocol == "task-told"))
+            .filter(|(_, record)| record.results.iter().any(|o| o.protocol == TASK_TOLD))
             .collect();
         let protocols = records.iter().flat_map(|(_, record)| &record.results);
         let protocols = distinct(protocols.map(|outcome| outcome.protocol.as_str()));
-        let mut head = vec!["data".to_owned(), "learner".to_owned()];
+        let mut head = vec![DATA.to_owned(), "learner".to_owned()];
         head.extend(protocols.iter().map(|protocol| format!("ACA %, {protocol}")));
         head.push("command".to_owned());
         let mut rows = Vec::new();
         for (experiment, record) in records {
             for learner in distinct(record.results.iter().map(|outcome| outcome.learner.as_str())) {
-                let mut row = vec![Cell::Text(experiment.data()), Cell::Text(learner.to_owned())];
+                let mut row = vec![
+                    Cell::Text(experiment.data_and_runs()),
+                    Cell::Text(learner.to_owned()),
+                ];
                 row.extend(
                     protocols
                         .iter()
@@ -126,9 +132,10 @@ fn our_rows(experiment: &Reproduced, columns: &[Column], quick: bool) -> Vec<Vec
         return vec![row];
     };
     let row = |outcome: &Outcome| {
-        let quotes = quotes(experiment, &outcome.learner);
+        // The paper has no figures for an exam in which the task is told.
+        let quotes = quotes(experiment, &outcome.learner).filter(|_| outcome.protocol != TASK_TOLD);
         let mut row = vec![
-            Cell::Text(experiment.data()),
+            Cell::Text(experiment.data_and_runs()),
             Cell::Text(outcome.learner.clone()),
             Cell::Code(outcome.protocol.clone()),
         ];
@@ -138,7 +145,11 @@ fn our_rows(experiment: &Reproduced, columns: &[Column], quick: bool) -> Vec<Vec
         row.push(command.clone());
         row
     };
-    record.results.iter().map(row).collect()
+    let shown = record
+        .results
+        .iter()
+        .filter(|outcome| !is_told_by_instance(outcome, record));
+    shown.map(row).collect()
 }
 
 /// What the paper prints about a learner of ours, if anything.
@@ -238,7 +249,7 @@ mod tests {
         assert_eq!(
             rows[1],
             [
-                "digits 4/2, 1438 + 359 rows, in place of mnist",
+                "digits 4/2, 1438 + 359 rows, in place of mnist, 2 runs",
                 "reactivation",
                 "task-batch=all",
                 "98.00 ± 1.41",
