@@ -1,6 +1,6 @@
 //! What the paper prints, beside what we measure: every figure quoted is marked as quoted, and keeps its printed form.
 //!
-//! [`Paper`] is a section of an experiment file; [`reproduction`](crate::reproduction) sets its figures beside ours.
+//! [`Paper`] is a section of an experiment file; [`reproduction`](crate::report::reproduction) sets its figures beside ours.
 
 use std::collections::BTreeMap;
 
