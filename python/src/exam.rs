@@ -1,6 +1,6 @@
 //! `autoactivator.cil`: the exam's own scenarios, protocols, metrics and records.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use autoactivator::{Labels, Table};
 use cil::data::{self, Dataset, Split, natural_order};
@@ -35,7 +35,9 @@ pub fn run(
     let given = rows.map(|rows| in_memory(py, rows)).transpose()?;
     examine(py, |signals| {
         let dataset = match given {
-            Some((name, train, test)) => Dataset::from_rows(&name, train, test, None)?,
+            Some((name, train, test)) => {
+                Dataset::from_rows(name.clone(), Path::new(&name), train, test, None)?
+            }
             None => data::open(&experiment.dataset, data_dir.as_deref())?,
         };
         let record = experiment.exam(&dataset, seed)?.run(signals)?;

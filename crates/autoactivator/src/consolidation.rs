@@ -533,6 +533,11 @@ impl Learner for Consolidation {
         self.deployed.as_ref().ok_or(Error::NothingLearned)?.predict(x)
     }
 
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
+        let deployed = self.deployed.as_ref().ok_or(Error::NothingLearned)?;
+        deployed.predict_among(x, among)
+    }
+
     fn size(&self) -> Size {
         let deployed = self.deployed.as_ref().map_or_else(Size::default, Learner::size);
         Size {

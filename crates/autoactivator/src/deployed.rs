@@ -11,7 +11,7 @@ use crate::params::Precision;
 use crate::pool::NodePool;
 use crate::readout::Readout;
 use crate::rows::{Labels, Rows, check_rows};
-use crate::threshold::argmax;
+use crate::threshold::{argmax, argmax_among};
 
 /// What computed the rows that a model takes, as whoever computes them describes it: a frozen backbone, say. It is kept
 /// with the model so that rows of another origin can be refused; the method itself does not look into it.
@@ -66,6 +66,14 @@ impl Learner for Deployed {
     fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
         let scores = self.scores(x)?;
         Ok((0..x.len()).map(|i| argmax(&scores, i) as u32).collect())
+    }
+
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
+        let scores = self.scores(x)?;
+        let known = |&c: &u32| Some(c as usize).filter(|&c| c < scores.n_cols());
+        let best = |i| argmax_among(&scores, i, among.iter().filter_map(known));
+        let answer = |i| best(i).map(|c| c as u32).ok_or(Error::NothingLearned);
+        (0..x.len()).map(answer).collect()
     }
 
     fn size(&self) -> Size {

@@ -1,6 +1,6 @@
 //! The one interface of every learner: what an exam, a command line or a server may ask of it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::rows::{Labels, Rows};
@@ -29,6 +29,11 @@ pub trait Learner {
         self.predict(x)
     }
 
+    /// The class of each row, judged alone, when the caller tells that it is one of `among`: indices into
+    /// [`classes`](Self::classes). Classes that were never learned are passed over; when none is left, that is
+    /// [`Error::NothingLearned`].
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error>;
+
     /// How large the learner is now.
     fn size(&self) -> Size;
 
@@ -39,7 +44,7 @@ pub trait Learner {
 }
 
 /// Size of a learner, counted the paper's way: every stored float as four bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Size {
     /// Hidden nodes.
     pub nodes: usize,

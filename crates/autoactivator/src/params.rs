@@ -73,10 +73,18 @@ pub struct ReactivationParams {
     pub layers: usize,
     /// Whether nodes of earlier units stand among the candidates.
     pub reuse: bool,
+    /// Whether candidates are looked at on some rows first; the paper judges all of them on all rows.
+    #[serde(skip_serializing_if = "is_true")]
+    pub screening: bool,
     /// What to do with a class that an earlier task brought.
     pub repeated_classes: RepeatedClasses,
     /// Seed of everything random.
     pub seed: u64,
+}
+
+/// Screening is the rule: model files of before it could be switched off do not speak of it.
+fn is_true(screening: &bool) -> bool {
+    *screening
 }
 
 /// What to do with a class that an earlier task brought.
@@ -105,6 +113,7 @@ impl Default for ReactivationParams {
             patience: 3,
             layers: 1,
             reuse: false,
+            screening: true,
             repeated_classes: RepeatedClasses::Refuse,
             seed: 0,
         }

@@ -11,7 +11,7 @@ use crate::linalg::Matrix;
 use crate::params::{Checked, ReactivationParams, RepeatedClasses};
 use crate::rng::{Random, Stream};
 use crate::rows::{Labels, Rows, Table, check_rows, check_task};
-use crate::threshold::{argmax, confidence, threshold};
+use crate::threshold::{argmax, argmax_among, confidence, threshold};
 use crate::unit::{Lesson, NeuralUnit};
 
 /// Rows that one thread predicts at a time.
@@ -66,7 +66,7 @@ impl Reactivation {
     /// Wakes the unit whose threshold is nearest to what the group gives it (Eq. threshold_dis).
     pub fn reactivate(&self, group: Rows<'_>) -> Result<Awakening, Error> {
         self.check_predictable(group)?;
-        let outputs: Vec<Matrix<f32>> = self.outputs(group);
+        let outputs = self.outputs(group, &self.all_units());
         let distances: Vec<f64> = self
             .units
             .iter()
@@ -84,14 +84,16 @@ impl Reactivation {
         })
     }
 
-    /// The class of each row, a group of its own.
-    fn each_alone(&self, x: Rows<'_>) -> Vec<u32> {
-        let outputs = self.outputs(x);
+    /// The class of each row, a group of its own: one that is `possible`, by one of these units.
+    fn each_alone(&self, x: Rows<'_>, units: &[&NeuralUnit], possible: impl Fn(u32) -> bool) -> Vec<u32> {
+        let outputs = self.outputs(x, units);
         let class = |i| {
-            let given = self.units.iter().zip(&outputs);
+            let given = units.iter().zip(&outputs);
             let distances = given.map(|(unit, outputs)| (unit.threshold - confidence(outputs, i)).abs());
-            let unit = nearest(distances);
-            self.units[unit].classes[argmax(&outputs[unit], i)]
+            let awake = nearest(distances);
+            let classes = &units[awake].classes;
+            let among = (0..classes.len()).filter(|&c| possible(classes[c]));
+            classes[argmax_among(&outputs[awake], i, among).unwrap_or(0)]
         };
         (0..x.len()).map(class).collect()
     }
@@ -117,7 +119,7 @@ impl Reactivation {
         value: impl Fn(usize, f64) -> f64,
     ) -> Result<Matrix<f64>, Error> {
         self.check_predictable(x)?;
-        let outputs = self.outputs(x);
+        let outputs = self.outputs(x, &self.all_units());
         let mut values = Matrix::from_fn(x.len(), self.classes.len(), |_, _| lowest);
         for i in 0..x.len() {
             let distance = |u: usize| (self.units[u].threshold - confidence(&outputs[u], i)).abs();
@@ -134,9 +136,13 @@ impl Reactivation {
         Ok(values)
     }
 
-    fn outputs(&self, x: Rows<'_>) -> Vec<Matrix<f32>> {
-        let of = |unit: &NeuralUnit| unit.outputs(x.into(), &self.units);
-        self.units.iter().map(of).collect()
+    fn outputs(&self, x: Rows<'_>, units: &[&NeuralUnit]) -> Vec<Matrix<f32>> {
+        let of = |unit: &&NeuralUnit| unit.outputs(x.into(), &self.units);
+        units.iter().map(of).collect()
+    }
+
+    fn all_units(&self) -> Vec<&NeuralUnit> {
+        self.units.iter().collect()
     }
 
     fn check_predictable(&self, x: Rows<'_>) -> Result<(), Error> {
@@ -249,17 +255,38 @@ impl Learner for Reactivation {
     /// Each row is a group of one.
     fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
         self.check_predictable(x)?;
+        let units = self.all_units();
+        let each_alone = |rows| self.each_alone(rows, &units, |_| true);
         if x.len() <= CHUNK {
             // Waking another thread would take longer than a few rows do.
-            return Ok(self.each_alone(x));
+            return Ok(each_alone(x));
         }
         let chunks: Vec<Rows<'_>> = x.chunks(CHUNK).collect();
-        let predicted: Vec<Vec<u32>> = chunks.into_par_iter().map(|rows| self.each_alone(rows)).collect();
+        let predicted: Vec<Vec<u32>> = chunks.into_par_iter().map(each_alone).collect();
         Ok(predicted.concat())
     }
 
     fn predict_group(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
         Ok(self.reactivate(x)?.classes)
+    }
+
+    /// Wakes only units that know one of these classes: with the classes of one task, that task's unit.
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
+        self.check_predictable(x)?;
+        let told: Vec<&NeuralUnit> = self
+            .units
+            .iter()
+            .filter(|unit| unit.classes.iter().any(|class| among.contains(class)))
+            .collect();
+        if told.is_empty() {
+            return Err(Error::NothingLearned);
+        }
+        let chunks: Vec<Rows<'_>> = x.chunks(CHUNK).collect();
+        let predicted: Vec<Vec<u32>> = chunks
+            .into_par_iter()
+            .map(|rows| self.each_alone(rows, &told, |class| among.contains(&class)))
+            .collect();
+        Ok(predicted.concat())
     }
 
     fn size(&self) -> Size {

@@ -18,7 +18,16 @@ pub fn confidence(outputs: &Matrix<f32>, i: usize) -> f64 {
 
 /// The class with the highest output in row `i`; the first one when several are equal.
 pub fn argmax(outputs: &Matrix<f32>, i: usize) -> usize {
-    (1..outputs.n_cols()).fold(0, |best, c| {
+    argmax_among(outputs, i, 0..outputs.n_cols()).unwrap_or(0)
+}
+
+/// The class with the highest output in row `i` of those `among`, none when there are none.
+pub fn argmax_among(
+    outputs: &Matrix<f32>,
+    i: usize,
+    among: impl IntoIterator<Item = usize>,
+) -> Option<usize> {
+    among.into_iter().reduce(|best, c| {
         if outputs[(i, c)] > outputs[(i, best)] {
             c
         } else {

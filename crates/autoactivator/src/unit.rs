@@ -363,7 +363,7 @@ impl<'a> GrowingLayer<'a> {
     fn draw_and_judge(&mut self, l: usize) -> Option<Recruits> {
         let vacancy = Vacancy {
             params: self.params,
-            heats: &HEATS,
+            heats: if self.params.screening { &HEATS } else { &[] },
             x: self.rows.train,
             inputs: &self.rows.inputs,
             n_inputs: self.rows.n_inputs,

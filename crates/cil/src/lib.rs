@@ -4,15 +4,21 @@
 //! an [`experiment`] is all of it written down.
 //! Learners are known through [`autoactivator::Learner`] alone; [`baselines`] stand behind the same trait.
 
+pub mod ablation;
 pub mod baselines;
+pub mod contender;
 pub mod data;
 mod error;
 pub mod experiment;
 pub mod metrics;
+pub mod paper;
+pub mod prepared;
 pub mod protocol;
 pub mod record;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod sitting;
+pub mod t_sne;
 
 pub use error::Error;

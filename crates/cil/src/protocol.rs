@@ -28,6 +28,8 @@ pub enum Protocol {
     ClassBatch(GroupSize),
     /// `mixed-batch=10`: groups of rows from all tasks seen.
     MixedBatch(GroupSize),
+    /// `task-told`: each row alone, with the classes of its task told. Task-incremental: what single units reach.
+    TaskTold,
 }
 
 /// How many rows form a group; when they do not divide evenly, the last group is smaller.
@@ -51,6 +53,10 @@ impl Protocol {
                 "Test rows come in groups that are known to share a class, the greatest help of all."
             }
             Self::MixedBatch(_) => "Test rows come in groups drawn at random from all tasks seen so far.",
+            Self::TaskTold => {
+                "Each test row comes with the classes of its task, and only these are possible answers: the accuracy \
+                 of single units. This is task-incremental learning, not class-incremental."
+            }
         }
     }
 
@@ -62,6 +68,7 @@ impl Protocol {
             Self::TaskBatch(size) => (pools_by_task(tasks), size),
             Self::ClassBatch(size) => (pools_by_class(dataset, tasks), size),
             Self::MixedBatch(size) => (vec![one_pool(tasks)], size),
+            Self::TaskTold => return pools_by_task(tasks),
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         // The first stream of the same seed has ordered the classes.
@@ -102,7 +109,7 @@ pub fn accuracy(
 ) -> Result<Vec<f64>, Error> {
     let mut right = vec![0; tasks_seen.len()];
     for group in protocol.groups(dataset, tasks_seen, seed) {
-        let answers = ask(learner, dataset, protocol, &group)?;
+        let answers = ask(learner, dataset, tasks_seen, protocol, &group)?;
         for (question, answer) in group.iter().zip(answers) {
             let answered = learner.classes().get(answer as usize);
             if answered.is_some_and(|class| class == dataset.test.y.name(question.row)) {
@@ -117,15 +124,30 @@ pub fn accuracy(
 fn ask(
     learner: &dyn Learner,
     dataset: &Dataset,
+    tasks: &[Task],
     protocol: Protocol,
     group: &[Question],
 ) -> Result<Vec<u32>, Error> {
     let rows: Vec<usize> = group.iter().map(|question| question.row).collect();
     let x = dataset.test.x.rows().gather(&rows);
-    Ok(match protocol {
-        Protocol::Instance => learner.predict(x.rows())?,
+    Ok(match (protocol, group) {
+        (Protocol::Instance, _) => learner.predict(x.rows())?,
+        (Protocol::TaskTold, [first, ..]) => {
+            learner.predict_among(x.rows(), &classes_of(learner, dataset, &tasks[first.task]))?
+        }
         _ => learner.predict_group(x.rows())?,
     })
+}
+
+/// The classes of a task, as the learner counts them.
+fn classes_of(learner: &dyn Learner, dataset: &Dataset, task: &Task) -> Vec<u32> {
+    let names = dataset.test.y.names();
+    let place = |&code: &u32| {
+        let name = &names[code as usize];
+        learner.classes().iter().position(|class| class == name)
+    };
+    let places = task.classes.iter().filter_map(place);
+    places.map(|place| place as u32).collect()
 }
 
 fn pools_by_task(tasks: &[Task]) -> Vec<Vec<Question>> {
@@ -166,7 +188,7 @@ impl FromStr for Protocol {
         parse(text.trim()).ok_or_else(|| {
             Error::Scenario(format!(
                 "'{text}' is not a protocol: write instance, task-batch=B, class-batch=B or mixed-batch=B, where B \
-                 is a number of rows above 0 or `all`"
+                 is a number of rows above 0 or `all`, or task-told"
             ))
         })
     }
@@ -175,6 +197,9 @@ impl FromStr for Protocol {
 fn parse(text: &str) -> Option<Protocol> {
     if text == "instance" {
         return Some(Protocol::Instance);
+    }
+    if text == "task-told" {
+        return Some(Protocol::TaskTold);
     }
     let (kind, size) = text.split_once('=')?;
     let size = match size {
@@ -196,6 +221,7 @@ impl fmt::Display for Protocol {
             Self::TaskBatch(size) => write!(f, "task-batch={size}"),
             Self::ClassBatch(size) => write!(f, "class-batch={size}"),
             Self::MixedBatch(size) => write!(f, "mixed-batch={size}"),
+            Self::TaskTold => f.write_str("task-told"),
         }
     }
 }
@@ -266,6 +292,11 @@ mod tests {
             let answers = self.predict(x)?;
             self.groups.borrow_mut().push(answers.clone());
             Ok(answers)
+        }
+
+        fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, autoactivator::Error> {
+            let told = |class: u32| if among.contains(&class) { class } else { among[0] };
+            Ok(self.predict(x)?.into_iter().map(told).collect())
         }
 
         fn size(&self) -> Size {
@@ -346,6 +377,23 @@ mod tests {
     }
 
     #[test]
+    fn a_task_that_is_told_leaves_its_own_classes_only() {
+        // Rows say "class 2"; told that it is one of the first task's, the learner answers with the first of these.
+        let data = Dataset {
+            test: Split {
+                x: Table::new(vec![2.0, 2.0, 2.0], 1).unwrap(),
+                y: Labels::from_names(["a", "b", "c"]),
+            },
+            ..dataset(3, &[0, 1, 2])
+        };
+        let tasks = [task(&[0, 1], &[0, 1]), task(&[2], &[2])];
+        let learner = Parrot::new(&["a", "b", "c"]);
+        let percent = |text: &str| accuracy(&learner, &data, &tasks, protocol(text), 0).unwrap();
+        assert_eq!(percent("instance"), [0.0, 100.0]);
+        assert_eq!(percent("task-told"), [50.0, 100.0]);
+    }
+
+    #[test]
     fn nonsense_is_refused_with_the_choices() {
         for text in [
             "",
@@ -373,6 +421,7 @@ mod tests {
             size().prop_map(Protocol::TaskBatch),
             size().prop_map(Protocol::ClassBatch),
             size().prop_map(Protocol::MixedBatch),
+            Just(Protocol::TaskTold),
         ]
     }
 

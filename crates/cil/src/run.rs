@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use autoactivator::{Learner, Observer, Size, Step};
+use autoactivator::{Learner, Observer, Step};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 
 use crate::data::Dataset;
 use crate::error::Error;
-use crate::metrics;
 use crate::protocol::{self, Protocol};
-use crate::record::{DatasetRecord, Outcome, Record, Run, Stat};
+use crate::record::{DatasetRecord, Record};
 use crate::scenario::{Scenario, Task};
+use crate::sitting::{Sitting, outcome};
 
 /// A learner to be examined: its parameters, and how to make a fresh one for a seed.
 pub struct Entrant<'a> {
@@ -72,31 +72,46 @@ impl Exam<'_> {
 
     /// Takes the exam.
     pub fn run(&self, progress: &mut dyn Progress) -> Result<Record, Error> {
+        let mut sit = |entrant| {
+            let sittings = self.seeds.iter().map(|&seed| self.sit(entrant, seed, progress));
+            sittings.collect::<Result<Vec<Sitting>, Error>>()
+        };
+        let sittings = self
+            .entrants
+            .iter()
+            .map(&mut sit)
+            .collect::<Result<Vec<_>, Error>>()?;
+        Ok(self.record(&sittings))
+    }
+
+    /// What the sittings come to, as many lists of them as there are entrants.
+    pub fn record(&self, sittings: &[Vec<Sitting>]) -> Record {
         let mut results = Vec::new();
-        for entrant in &self.entrants {
-            let mut sittings = Vec::new();
-            for &seed in &self.seeds {
-                sittings.push(self.sit(entrant, seed, progress)?);
-            }
+        for (entrant, sittings) in self.entrants.iter().zip(sittings) {
             for (p, protocol) in self.protocols.iter().enumerate() {
-                results.push(outcome(entrant, protocol, p, &sittings)?);
+                results.push(outcome(&entrant.name, protocol.to_string(), p, sittings));
             }
         }
         let parameters = self
             .entrants
             .iter()
             .map(|e| (e.name.clone(), e.parameters.clone()));
-        Ok(Record {
+        Record {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             dataset: self.dataset_record(),
             scenario: self.scenario_label(),
             parameters: Value::Object(parameters.collect::<Map<_, _>>()),
             results,
-        })
+        }
     }
 
     /// One learner, one seed: learns every task, and is examined under every protocol after each.
-    fn sit(&self, entrant: &Entrant<'_>, seed: u64, progress: &mut dyn Progress) -> Result<Sitting, Error> {
+    pub fn sit(
+        &self,
+        entrant: &Entrant<'_>,
+        seed: u64,
+        progress: &mut dyn Progress,
+    ) -> Result<Sitting, Error> {
         let tasks = self.scenario.tasks(self.dataset, seed)?;
         let mut learner = (entrant.make)(seed)?;
         let mut sitting = Sitting::new(self.dataset, &tasks, seed, self.protocols.len());
@@ -128,7 +143,8 @@ impl Exam<'_> {
         Ok(sitting)
     }
 
-    fn scenario_label(&self) -> String {
+    /// How classes are dealt, in the words of the record.
+    pub fn scenario_label(&self) -> String {
         let label = self.scenario.label(self.dataset.n_classes());
         if self.online {
             format!("{label} online")
@@ -137,7 +153,8 @@ impl Exam<'_> {
         }
     }
 
-    fn dataset_record(&self) -> DatasetRecord {
+    /// The data, in the words of the record.
+    pub fn dataset_record(&self) -> DatasetRecord {
         let (train, test) = (&self.dataset.train, &self.dataset.test);
         DatasetRecord {
             name: self.dataset.name.clone(),
@@ -162,7 +179,7 @@ fn shuffled(tasks: &[Task], seed: u64) -> Vec<Vec<usize>> {
 }
 
 /// Hands a learner's steps on to the exam's progress.
-struct Relay<'a>(&'a mut dyn Progress);
+pub(crate) struct Relay<'a>(pub &'a mut dyn Progress);
 
 impl Observer for Relay<'_> {
     fn grown(&mut self, step: &Step) {
@@ -176,88 +193,4 @@ impl Observer for Relay<'_> {
     fn interrupted(&self) -> bool {
         self.0.interrupted()
     }
-}
-
-/// What one learner did with one seed, under all protocols.
-struct Sitting {
-    seed: u64,
-    class_order: Vec<String>,
-    task_sizes: Vec<usize>,
-    /// Per protocol: the accuracy matrix.
-    accuracy: Vec<Vec<Vec<f64>>>,
-    /// Per protocol: seconds of the last examination.
-    predict_seconds: Vec<f64>,
-    /// Per task.
-    sizes: Vec<Size>,
-    learn_seconds: Vec<f64>,
-    growth: Vec<Value>,
-}
-
-impl Sitting {
-    fn new(dataset: &Dataset, tasks: &[Task], seed: u64, n_protocols: usize) -> Self {
-        let names = dataset.train.y.names();
-        let order = tasks.iter().flat_map(|task| &task.classes);
-        Self {
-            seed,
-            class_order: order.map(|&code| names[code as usize].clone()).collect(),
-            task_sizes: tasks.iter().map(|task| task.classes.len()).collect(),
-            accuracy: vec![Vec::new(); n_protocols],
-            predict_seconds: vec![0.0; n_protocols],
-            sizes: Vec::new(),
-            learn_seconds: Vec::new(),
-            growth: Vec::new(),
-        }
-    }
-
-    fn run(&self, protocol: usize) -> Run {
-        Run {
-            seed: self.seed,
-            class_order: self.class_order.clone(),
-            task_sizes: self.task_sizes.clone(),
-            accuracy: self.accuracy[protocol].clone(),
-            nodes: self.sizes.iter().map(|size| size.nodes).collect(),
-            model_mb: self.sizes.iter().map(Size::model_mb).collect(),
-            learn_seconds: self.learn_seconds.clone(),
-            predict_seconds: self.predict_seconds[protocol],
-            growth: self.growth.clone(),
-        }
-    }
-
-    fn last_size(&self) -> Size {
-        self.sizes.last().copied().unwrap_or_default()
-    }
-}
-
-fn outcome(
-    entrant: &Entrant<'_>,
-    protocol: &Protocol,
-    p: usize,
-    sittings: &[Sitting],
-) -> Result<Outcome, Error> {
-    let stat = |metric: fn(&[Vec<f64>]) -> f64| {
-        Stat::of(
-            &sittings
-                .iter()
-                .map(|s| metric(&s.accuracy[p]))
-                .collect::<Vec<_>>(),
-        )
-    };
-    let mean = |value: &dyn Fn(&Sitting) -> f64| {
-        sittings.iter().map(value).sum::<f64>() / sittings.len().max(1) as f64
-    };
-    Ok(Outcome {
-        learner: entrant.name.clone(),
-        protocol: protocol.to_string(),
-        aca: stat(metrics::aca),
-        aia: stat(metrics::aia),
-        bwt: stat(metrics::bwt),
-        forgetting: stat(metrics::forgetting),
-        nodes: mean(&|s| s.last_size().nodes as f64),
-        model_mb: mean(&|s| s.last_size().model_mb()),
-        memory_mb: mean(&|s| s.last_size().memory_mb()),
-        multiply_adds: mean(&|s| s.last_size().multiply_adds as f64),
-        learn_seconds: mean(&|s| s.learn_seconds.iter().sum()),
-        predict_seconds: mean(&|s| s.predict_seconds[p]),
-        runs: sittings.iter().map(|s| s.run(p)).collect(),
-    })
 }

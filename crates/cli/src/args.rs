@@ -6,13 +6,15 @@ use autoactivator::pool::{ConvolutionSpec, PoolSpec, Preparation};
 use autoactivator::{
     Activation, ConsolidationParams, ImageShape, Precision, ReactivationParams, ReadoutKind, RepeatedClasses,
 };
-use cil::experiment::LearnerKind;
+use cil::contender::LearnerKind;
 use cil::protocol::Protocol;
 use cil::scenario::Scenario;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use features::{BackboneSpec, Channels, Engine, Layout, Preset};
 use serde::de::DeserializeOwned;
+
+use crate::image_args::ImageArgs;
+use crate::reproduce::ReproduceArgs;
 
 /// Learns new classes in seconds on a CPU, without old data and without forgetting.
 #[derive(Debug, Parser)]
@@ -26,6 +28,8 @@ pub struct Cli {
 pub enum Command {
     /// Take an exam: learn a data set task by task and report what is remembered
     Run(RunArgs),
+    /// Repeat the tables and figures of the paper, beside what it prints
+    Reproduce(ReproduceArgs),
     /// Learn one task into a model file, which is made when it does not exist
     Learn(LearnArgs),
     /// Predict the class of each row with a model file
@@ -52,8 +56,8 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct RunArgs {
-    /// digits (built in), mnist, fashion-mnist, cifar100, cifar100-lite0, a folder or table of your own, or an
-    /// experiment file (.toml), whose settings hold unless an option says otherwise
+    /// digits (built in), mnist, fashion-mnist, cifar100, cifar100-lite0, a folder or table of your own, a folder of
+    /// images, or an experiment file (.toml), whose settings hold unless an option says otherwise
     #[arg(default_value = "digits")]
     pub dataset: String,
 
@@ -69,8 +73,8 @@ pub struct RunArgs {
     #[arg(long = "learner", value_parser = learners())]
     pub learners: Vec<LearnerKind>,
 
-    /// How test rows are shown: instance, task-batch=B, class-batch=B, mixed-batch=B, with B a number or all; may be
-    /// given several times [default: instance and task-batch=all]
+    /// How test rows are shown: instance, task-batch=B, class-batch=B, mixed-batch=B, with B a number or all, or
+    /// task-told; may be given several times [default: instance and task-batch=all]
     #[arg(long = "protocol")]
     pub protocols: Vec<Protocol>,
 
@@ -96,6 +100,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub data: DataArgs,
+
+    #[command(flatten)]
+    pub images: ImageArgs,
 
     #[command(flatten)]
     pub shared: SharedArgs,
@@ -239,96 +246,33 @@ pub struct RowsArgs {
     )]
     pub columns: Vec<String>,
 
-    /// ONNX model that turns images into features; several are read side by side [default: the pixels themselves]
-    #[arg(long = "backbone", value_name = "FILE", help_heading = "Images")]
-    pub backbones: Vec<PathBuf>,
-
-    /// Settings of a known backbone [default: by the file's name, and by a .toml file beside it]
-    #[arg(long, value_parser = named::<Preset>, help_heading = "Images")]
-    pub preset: Option<Preset>,
-
-    /// Output of the backbone that holds the features
-    #[arg(long, value_name = "NAME", help_heading = "Images")]
-    pub backbone_output: Option<String>,
-
-    /// Height and width that images are shown to the backbone in
-    #[arg(long, value_name = "PIXELS", help_heading = "Images")]
-    pub size: Option<usize>,
-
-    /// Order of the backbone's input: nchw or nhwc
-    #[arg(long, value_parser = named::<Layout>, help_heading = "Images")]
-    pub layout: Option<Layout>,
-
-    /// Order of the colours: rgb or bgr
-    #[arg(long, value_parser = named::<Channels>, help_heading = "Images")]
-    pub channels: Option<Channels>,
-
-    /// Subtracted from pixel values 0 to 255, one number per channel
-    #[arg(long, value_name = "R,G,B", value_parser = three, help_heading = "Images")]
-    pub mean: Option<Three>,
-
-    /// What pixel values are divided by then, one number per channel
-    #[arg(long, value_name = "R,G,B", value_parser = three, help_heading = "Images")]
-    pub scale: Option<Three>,
-
-    /// What computes the backbone: rten, or ort where that was built in
-    #[arg(long, default_value = "rten", help_heading = "Images")]
-    engine: Engine,
-
-    /// Folder where computed features are kept for the next time [default: the user's cache folder]
-    #[arg(long, value_name = "DIR", help_heading = "Images")]
-    pub cache: Option<PathBuf>,
-
-    /// Keep no computed features
-    #[arg(long, help_heading = "Images")]
-    pub no_cache: bool,
+    #[command(flatten)]
+    pub images: ImageArgs,
 
     /// Learn from four fifths of a folder without train and test, and be examined on the rest, drawn by this seed
     #[arg(long, value_name = "SEED", help_heading = "Images")]
     pub split: Option<u64>,
 
-    /// Stop at an image that cannot be read instead of skipping it
-    #[arg(long, help_heading = "Images")]
-    pub strict: bool,
-
     #[command(flatten)]
     pub data: DataArgs,
 }
 
-/// One number per channel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Three([f32; 3]);
-
-fn three(text: &str) -> Result<Three, String> {
-    let numbers: Result<Vec<f32>, _> = text.split(',').map(|number| number.trim().parse()).collect();
-    let numbers = numbers.map_err(|e| e.to_string())?;
-    let three = numbers.try_into().map_err(|_| "three numbers, one per channel")?;
-    Ok(Three(three))
-}
-
 impl RowsArgs {
-    /// What was said about the backbone.
-    pub fn backbone_spec(&self) -> BackboneSpec {
-        BackboneSpec {
-            preset: self.preset,
-            output: self.backbone_output.clone(),
-            size: self.size,
-            layout: self.layout,
-            channels: self.channels,
-            mean: self.mean.map(|Three(mean)| mean),
-            scale: self.scale.map(|Three(scale)| scale),
-            ..BackboneSpec::default()
+    /// Images of a folder; where that has no parts of its own, always the same rows are kept for the exam.
+    pub fn of_images(folder: PathBuf, images: ImageArgs, data: DataArgs) -> Self {
+        Self {
+            rows: folder,
+            label: None,
+            columns: Vec::new(),
+            images,
+            split: Some(0),
+            data,
         }
     }
 
     /// The rows as they are called in messages.
     pub fn name(&self) -> String {
         self.rows.display().to_string()
-    }
-
-    /// What computes the backbone.
-    pub fn engine(&self) -> Engine {
-        self.engine
     }
 }
 
@@ -396,7 +340,7 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct DataArgs {
     /// Folder that holds the data sets known by name [default: the variable AUTOACTIVATOR_DATA; what is not there is
     /// looked for in the user's cache folder]
@@ -543,6 +487,10 @@ pub struct ReactivationArgs {
     #[arg(long)]
     pub reuse: bool,
 
+    /// Judge all candidates on all rows, as the paper does, instead of the most promising ones; slower
+    #[arg(long)]
+    pub no_screening: bool,
+
     /// What to do with a class that an earlier task brought: refuse or accept [default: refuse]
     #[arg(long, value_parser = named::<RepeatedClasses>)]
     pub repeated_classes: Option<RepeatedClasses>,
@@ -634,6 +582,7 @@ impl ReactivationArgs {
             patience: self.patience.unwrap_or(base.patience),
             layers: self.layers.unwrap_or(base.layers),
             reuse: self.reuse || base.reuse,
+            screening: base.screening && !self.no_screening,
             repeated_classes: self.repeated_classes.unwrap_or(base.repeated_classes),
             seed: base.seed,
         }
@@ -707,7 +656,7 @@ impl ConsolidationArgs {
 }
 
 /// A value by the name it has in files.
-fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+pub(crate) fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(|e| e.to_string())
 }
 

@@ -5,15 +5,19 @@
 mod answers;
 mod args;
 mod data;
+mod dataset;
+mod entrant;
 mod eval;
 mod experiment;
 mod extract;
+mod image_args;
 mod inspect;
 mod interrupt;
 mod learn;
 mod memory;
 mod predict;
 mod progress;
+mod reproduce;
 mod rows;
 mod run;
 
@@ -29,6 +33,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.command {
         Command::Run(args) => run::run(args),
+        Command::Reproduce(args) => reproduce::reproduce(args),
         Command::Learn(args) => learn::learn(args),
         Command::Predict(args) => predict::predict(args),
         Command::Eval(args) => eval::eval(args),

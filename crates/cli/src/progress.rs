@@ -110,7 +110,7 @@ impl Drop for ImagesBar {
     }
 }
 
-fn describe(step: &Step) -> String {
+pub fn describe(step: &Step) -> String {
     match step.residual {
         Some(residual) => format!("{} nodes, residual {residual:.3}", step.nodes),
         None => format!("{} nodes", step.nodes),
@@ -118,8 +118,13 @@ fn describe(step: &Step) -> String {
 }
 
 fn bar(length: usize, unit: &str) -> ProgressBar {
+    bar_showing(length, &format!("{{pos}}/{{len}} {unit}"))
+}
+
+/// A bar that shows how far it is in this way, and for how long still.
+pub fn bar_showing(length: usize, how_far: &str) -> ProgressBar {
     let bar = ProgressBar::new(length as u64);
-    let template = format!("{{bar:30}} {{pos}}/{{len}} {unit} [{{elapsed}}<{{eta}}] {{wide_msg}}");
+    let template = format!("{{bar:30}} {how_far} [{{elapsed}}<{{eta}}] {{wide_msg}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }

@@ -131,7 +131,7 @@ impl<'a> RowSource<'a> {
         let bar = ImagesBar::new(images.folder.images().len());
         let options = ExtractOptions {
             cache: images.cache.as_ref(),
-            strict: self.args.strict,
+            strict: self.args.images.strict,
             progress: Some(Box::new(move |done, _| bar.show(done))),
             interrupted: Some(&interrupt::requested),
             ..ExtractOptions::default()
@@ -236,12 +236,7 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
             args, path, part, expected,
         )?)));
     }
-    if !args.backbones.is_empty() {
-        bail!(
-            "{}: --backbone needs images, and this is a feature table",
-            path.display()
-        );
-    }
+    refuse_backbones(args)?;
     // Only a path can be something else than text, and only a table is left.
     let found = args
         .rows
@@ -271,6 +266,17 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
     }
 }
 
+/// Refuses a backbone for rows that are no images.
+pub fn refuse_backbones(args: &RowsArgs) -> Result<()> {
+    if args.images.backbones.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "{}: --backbone needs images, and this is a feature table",
+        args.rows.display()
+    )
+}
+
 /// Whether a path is a folder of images, or an image.
 fn is_images(path: &Path) -> bool {
     let is_image = || features::is_image(path);
@@ -293,7 +299,7 @@ fn open_images(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>
         }
     };
     let extractor = open_extractor(args, &folder, expected)?;
-    let cache = match (&args.cache, args.no_cache) {
+    let cache = match (&args.images.cache, args.images.no_cache) {
         (_, true) => None,
         (Some(folder), _) => Some(folder.clone()),
         (None, _) => default_cache(),
@@ -306,7 +312,7 @@ fn open_images(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>
 }
 
 fn open_extractor(args: &RowsArgs, folder: &ImageFolder, expected: &Expected<'_>) -> Result<Extractor> {
-    if args.backbones.is_empty() {
+    if args.images.backbones.is_empty() {
         let origin = expected.origin;
         let origin = origin.and_then(|origin| serde_json::from_value(origin.clone()).ok());
         return match origin {
@@ -320,13 +326,13 @@ fn open_extractor(args: &RowsArgs, folder: &ImageFolder, expected: &Expected<'_>
         };
     }
     let open = |path: &PathBuf| -> Result<Backbone> {
-        let backbone = Backbone::open(path, args.backbone_spec(), args.engine())?;
+        let backbone = Backbone::open(path, args.images.backbone_spec(), args.images.engine)?;
         if let Some(note) = backbone.note() {
             eprintln!("note: {note}");
         }
         Ok(backbone)
     };
-    let backbones: Result<Vec<Backbone>> = args.backbones.iter().map(open).collect();
+    let backbones: Result<Vec<Backbone>> = args.images.backbones.iter().map(open).collect();
     Ok(Extractor::Backbones(backbones?))
 }
 

@@ -11,8 +11,9 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "run",
+    "reproduce",
     "learn",
     "predict",
     "eval",

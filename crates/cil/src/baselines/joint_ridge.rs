@@ -67,6 +67,10 @@ impl JointRidge {
         };
         Ok(())
     }
+
+    fn hidden(&self, x: View<'_, f32>) -> Option<Matrix<f32>> {
+        self.nodes.as_ref().map(|nodes| nodes.outputs(x))
+    }
 }
 
 impl Learner for JointRidge {
@@ -103,8 +107,12 @@ impl Learner for JointRidge {
     }
 
     fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
-        let hidden = |x: View<'_, f32>| self.nodes.as_ref().map(|nodes| nodes.outputs(x));
-        self.scores.predict(x, self.n_features(), hidden)
+        self.scores.predict(x, self.n_features(), |x| self.hidden(x))
+    }
+
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
+        self.scores
+            .predict_among(x, self.n_features(), among, |x| self.hidden(x))
     }
 
     fn size(&self) -> Size {

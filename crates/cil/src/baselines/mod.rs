@@ -33,17 +33,36 @@ impl LinearScores {
         n_features: Option<usize>,
         hidden: impl Fn(View<'_, f32>) -> Option<Matrix<f32>>,
     ) -> Result<Vec<u32>, Error> {
+        let all: Vec<u32> = (0..self.biases.len() as u32).collect();
+        self.predict_among(x, n_features, &all, hidden)
+    }
+
+    /// The same, of these classes only.
+    fn predict_among(
+        &self,
+        x: Rows<'_>,
+        n_features: Option<usize>,
+        among: &[u32],
+        hidden: impl Fn(View<'_, f32>) -> Option<Matrix<f32>>,
+    ) -> Result<Vec<u32>, Error> {
         let (Some(weights), Some(n_features)) = (&self.weights, n_features) else {
             return Err(Error::NothingLearned);
         };
         check_rows(x, n_features)?;
+        let mut known = among
+            .iter()
+            .copied()
+            .filter(|&c| (c as usize) < self.biases.len());
+        let first = known.next().ok_or(Error::NothingLearned)?;
+        let others: Vec<u32> = known.collect();
         let mut predicted = Vec::with_capacity(x.len());
         for rows in x.chunks(4096) {
             let inputs = hidden(rows.into());
             let scores = product(inputs.as_ref().map_or(rows.into(), Matrix::view), weights.view());
             predicted.extend((0..rows.len()).map(|i| {
-                let score = |c: usize| scores[(i, c)] + self.biases[c];
-                (1..scores.n_cols()).fold(0, |best, c| if score(c) > score(best) { c } else { best }) as u32
+                let score = |c: u32| scores[(i, c as usize)] + self.biases[c as usize];
+                let better = |best, &c: &u32| if score(c) > score(best) { c } else { best };
+                others.iter().fold(first, better)
             }));
         }
         Ok(predicted)

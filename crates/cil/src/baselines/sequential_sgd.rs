@@ -125,6 +125,10 @@ impl Learner for SequentialSgd {
         self.scores.predict(x, self.n_features, |_| None)
     }
 
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
+        self.scores.predict_among(x, self.n_features, among, |_| None)
+    }
+
     fn size(&self) -> Size {
         let floats = self.scores.n_floats();
         Size {

@@ -93,6 +93,10 @@ impl Learner for StreamingLda {
         self.scores.predict(x, self.n_features, |_| None)
     }
 
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
+        self.scores.predict_among(x, self.n_features, among, |_| None)
+    }
+
     fn size(&self) -> Size {
         let width = self.n_features.unwrap_or(0);
         let floats = self.scores.n_floats();

@@ -8,6 +8,7 @@ mod cifar;
 mod digits;
 pub mod fetch;
 mod split;
+mod thin;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -127,14 +128,17 @@ pub fn folders(data_dir: Option<&Path>) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Where a data set, or something that belongs to one, is: a path, or a name in one of the data directories.
+pub fn place(name_or_path: &str, data_dir: Option<&Path>) -> Result<PathBuf, Error> {
+    locate(name_or_path, &folders(data_dir))
+}
+
 /// The file or folder that a name or a path stands for.
 fn locate(name_or_path: &str, folders: &[PathBuf]) -> Result<PathBuf, Error> {
-    let candidates = if NAMES.contains(&name_or_path) {
-        folders.iter().map(|folder| folder.join(name_or_path)).collect()
-    } else {
-        vec![PathBuf::from(name_or_path)]
-    };
-    let found = candidates.into_iter().find(|path| path.exists());
+    // A folder that happens to be called like a known data set is not taken for it.
+    let given = Some(PathBuf::from(name_or_path)).filter(|_| !NAMES.contains(&name_or_path));
+    let in_folders = folders.iter().map(|folder| folder.join(name_or_path));
+    let found = given.into_iter().chain(in_folders).find(|path| path.exists());
     found.ok_or_else(|| not_found(name_or_path, folders))
 }
 
@@ -256,15 +260,16 @@ impl Dataset {
         })
     }
 
-    /// A data set of rows that are in memory already, each with its class name.
+    /// A data set of rows that are in memory already, each with its class name; `path` is where they came from.
     pub fn from_rows(
-        name: &str,
+        name: String,
+        path: &Path,
         train: (Table, Vec<String>),
         test: (Table, Vec<String>),
         image: Option<ImageShape>,
     ) -> Result<Self, Error> {
         let (train, test) = (NamedRows::paired(train)?, NamedRows::paired(test)?);
-        Self::new(name.to_owned(), Path::new(name), train, test, image)
+        Self::new(name, path, train, test, image)
     }
 
     /// Number of classes.
@@ -337,7 +342,7 @@ pub fn natural_order(a: &str, b: &str) -> std::cmp::Ordering {
 }
 
 /// The last part of a path without its endings: `things` for `some/things.csv.gz`.
-fn name_of(path: &Path) -> String {
+pub fn name_of(path: &Path) -> String {
     let last = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let name = last.strip_suffix(".gz").unwrap_or(&last);
     let endings = [

@@ -24,7 +24,7 @@ pub(super) fn figures(record: &Record) -> String {
         .collect()
 }
 
-fn accuracy_plot(record: &Record) -> Plot {
+pub(super) fn accuracy_plot(record: &Record) -> Plot {
     let learners = distinct(record.results.iter().map(|outcome| outcome.learner.as_str()));
     let protocols = distinct(record.results.iter().map(|outcome| outcome.protocol.as_str()));
     let curves = record.results.iter().map(|outcome| Curve {
@@ -56,7 +56,11 @@ fn nodes_plot(record: &Record) -> Plot {
             label: outcome.learner.clone(),
             colour,
             dash: 0,
-            points: over_tasks(mean_nodes(&outcome.runs)),
+            points: over_tasks(mean_over_runs(
+                &outcome.runs,
+                |run| run.nodes.as_slice(),
+                |&nodes| nodes as f64,
+            )),
         });
     Plot {
         title: format!("Nodes, mean of {} runs", n_runs(record)),
@@ -69,15 +73,60 @@ fn nodes_plot(record: &Record) -> Plot {
     }
 }
 
-fn mean_nodes(runs: &[Run]) -> Vec<f64> {
-    let n_tasks = runs.iter().map(|run| run.nodes.len()).max().unwrap_or(0);
-    let after = |task: usize| {
-        mean(
-            runs.iter()
-                .filter_map(|run| run.nodes.get(task))
-                .map(|&nodes| nodes as f64),
-        )
+/// Megabytes of each learner's model over tasks.
+pub(super) fn growth_plot(record: &Record) -> Plot {
+    let curves = first_of_each_learner(record)
+        .into_iter()
+        .enumerate()
+        .map(|(colour, outcome)| Curve {
+            label: outcome.learner.clone(),
+            colour,
+            dash: 0,
+            points: over_tasks(mean_over_runs(
+                &outcome.runs,
+                |run| run.model_mb.as_slice(),
+                |&mb| mb,
+            )),
+        });
+    Plot {
+        title: format!("Model, MB, mean of {} runs", n_runs(record)),
+        x_name: "tasks learned",
+        y_max: None,
+        curves: curves.filter(Curve::is_drawn).collect(),
+    }
+}
+
+/// Accuracy after the last task against nodes, one point a learner, one line a protocol.
+pub(super) fn trade_off_plot(record: &Record) -> Plot {
+    let protocols = distinct(record.results.iter().map(|outcome| outcome.protocol.as_str()));
+    let curve = |(colour, protocol): (usize, &&str)| {
+        let outcomes = record
+            .results
+            .iter()
+            .filter(|outcome| outcome.protocol == **protocol);
+        let mut points: Vec<(f64, f64)> = outcomes
+            .map(|outcome| (outcome.nodes, outcome.aca.mean))
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Curve {
+            label: (*protocol).to_owned(),
+            colour,
+            dash: 0,
+            points,
+        }
     };
+    Plot {
+        title: "Accuracy against nodes, ACA %".to_owned(),
+        x_name: "nodes",
+        y_max: Some(100.0),
+        curves: protocols.iter().enumerate().map(curve).collect(),
+    }
+}
+
+/// The mean over the runs of what each has for every task.
+fn mean_over_runs<T>(runs: &[Run], of: impl Fn(&Run) -> &[T], value: impl Fn(&T) -> f64) -> Vec<f64> {
+    let n_tasks = runs.iter().map(|run| of(run).len()).max().unwrap_or(0);
+    let after = |task: usize| mean(runs.iter().filter_map(|run| of(run).get(task)).map(&value));
     (0..n_tasks).map(after).collect()
 }
 

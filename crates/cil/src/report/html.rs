@@ -54,13 +54,17 @@ pub fn html(record: &Record) -> String {
             &[seeds(record), parameters(&record.parameters)].concat(),
         ),
     ];
+    page(&title, &sections.concat())
+}
+
+/// A whole page around its content.
+pub(super) fn page(title: &str, content: &str) -> String {
     // The policy makes "no request to anywhere" a promise that the browser keeps.
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
-        sections.concat()
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{content}</main>\n</body>\n</html>\n"
     )
 }
 
@@ -100,11 +104,11 @@ fn header(record: &Record) -> String {
     )
 }
 
-fn section(title: &str, content: &str) -> String {
+pub(super) fn section(title: &str, content: &str) -> String {
     format!("<section><h2>{title}</h2>\n{content}</section>\n")
 }
 
-fn grid(figures: &str) -> String {
+pub(super) fn grid(figures: &str) -> String {
     format!("<div class=\"grid\">{figures}</div>\n")
 }
 
@@ -164,11 +168,16 @@ fn grouped(count: f64) -> String {
 /// What each protocol of the record tells the learner.
 fn protocols(record: &Record) -> String {
     let names = distinct(record.results.iter().map(|outcome| outcome.protocol.as_str()));
-    let meanings: String = names.into_iter().map(meaning).collect();
     format!(
-        "<dl class=\"protocols\">{meanings}</dl>\n\
-         <p class=\"note\">The protocol is part of every figure: compare rows of the same protocol only.</p>\n"
+        "{}<p class=\"note\">The protocol is part of every figure: compare rows of the same protocol only.</p>\n",
+        meanings(&names)
     )
+}
+
+/// What each of these protocols tells the learner.
+pub(super) fn meanings(protocols: &[&str]) -> String {
+    let meanings: String = protocols.iter().map(|name| meaning(name)).collect();
+    format!("<dl class=\"protocols\">{meanings}</dl>\n")
 }
 
 fn meaning(name: &str) -> String {

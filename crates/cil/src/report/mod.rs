@@ -2,11 +2,14 @@
 //!
 //! [`table`] is for the terminal, [`html`] for people who were not there. Both only read: every figure was computed
 //! before, by [`metrics`](crate::metrics). The page is put together from `heat` maps and `curves`, drawn by `plot`.
+//! [`reproduction`] shows many exams, beside what the paper prints.
 
 mod curves;
 mod heat;
 mod html;
 mod plot;
+pub mod reproduction;
+mod scatter;
 mod table;
 
 pub use html::html;
@@ -50,7 +53,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// A record like a real one, for the tests of all views.
 #[cfg(test)]
-mod example {
+pub(crate) mod example {
     use serde_json::json;
 
     use crate::metrics;

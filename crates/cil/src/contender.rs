@@ -1,0 +1,196 @@
+//! Who is examined: a learner with its parameters.
+//!
+//! An [`experiment`](crate::experiment) names [`Contender`]s; [`Contender::entrant`] hands one to the exam.
+
+use autoactivator::pool::Preparation;
+use autoactivator::{
+    Check, Consolidation, ConsolidationParams, ImageShape, Learner, Reactivation, ReactivationParams,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::ablation::{Ablated, Waking};
+use crate::baselines::{JointRidge, NearestMean, SequentialSgd, StreamingLda};
+use crate::error::Error;
+use crate::paper::Quotes;
+use crate::prepared::PreparedLearner;
+use crate::run::Entrant;
+
+/// Learners by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LearnerKind {
+    /// One memory for all tasks.
+    Consolidation,
+    /// The paper's: one neural unit per task.
+    Reactivation,
+    /// Nearest class mean.
+    NearestMean,
+    /// Streaming linear discriminant analysis.
+    StreamingLda,
+    /// Random nodes fitted to all rows at once: upper bound of its kind.
+    JointRidge,
+    /// Softmax regression by gradient descent, task after task: lower bound.
+    SequentialSgd,
+}
+
+impl LearnerKind {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 6] = [
+        Self::Consolidation,
+        Self::Reactivation,
+        Self::NearestMean,
+        Self::StreamingLda,
+        Self::JointRidge,
+        Self::SequentialSgd,
+    ];
+
+    /// The name in records and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Consolidation => "consolidation",
+            Self::Reactivation => "reactivation",
+            Self::NearestMean => "nearest-mean",
+            Self::StreamingLda => "streaming-lda",
+            Self::JointRidge => "joint-ridge",
+            Self::SequentialSgd => "sequential-sgd",
+        }
+    }
+
+    /// What it is, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Consolidation => "One memory for all tasks",
+            Self::Reactivation => "The paper's: one neural unit per task",
+            Self::NearestMean => "Nearest class mean",
+            Self::StreamingLda => "Streaming linear discriminant analysis",
+            Self::JointRidge => "Random nodes fitted to all rows at once: upper bound of its kind",
+            Self::SequentialSgd => "Softmax regression by gradient descent, task after task: lower bound",
+        }
+    }
+}
+
+/// A learner ready for an exam.
+#[derive(Clone, Debug)]
+pub struct Contender {
+    /// Its name in tables.
+    pub name: String,
+    /// Its kind.
+    pub learner: LearnerKind,
+    /// Parameters of reactivation.
+    pub reactivation: ReactivationParams,
+    /// Parameters of consolidation.
+    pub consolidation: ConsolidationParams,
+    /// What the paper prints about it.
+    pub quotes: Quotes,
+    /// Roughly what one run takes.
+    pub seconds: f64,
+    /// What is done with features before it sees them.
+    pub preparation: Preparation,
+    /// Another way to wake its units.
+    pub waking: Option<Waking>,
+}
+
+impl Contender {
+    /// A learner of this kind without anything of its own.
+    pub fn plain(
+        learner: LearnerKind,
+        reactivation: ReactivationParams,
+        consolidation: ConsolidationParams,
+    ) -> Self {
+        Self {
+            name: learner.name().to_owned(),
+            learner,
+            reactivation,
+            consolidation,
+            quotes: Quotes::new(),
+            seconds: 1.0,
+            preparation: Preparation::None,
+            waking: None,
+        }
+    }
+
+    /// A parameter out of range is said before any data is read.
+    pub fn check(&self) -> Result<(), Error> {
+        self.reactivation.clone().check()?;
+        self.consolidation.clone().check()?;
+        Ok(())
+    }
+
+    /// Whether it is a learner of the method, not a baseline.
+    pub fn is_method(&self) -> bool {
+        matches!(
+            self.learner,
+            LearnerKind::Reactivation | LearnerKind::Consolidation
+        )
+    }
+
+    /// It at the exam, for rows that are images or not.
+    pub fn entrant<'a>(mut self, image: Option<ImageShape>) -> Entrant<'a> {
+        self.consolidation.image = self.consolidation.image.or(image);
+        let mut parameters = match self.learner {
+            LearnerKind::Reactivation => json!(self.reactivation),
+            LearnerKind::Consolidation => json!(self.consolidation),
+            LearnerKind::JointRidge => json!({ "scope": self.scope() }),
+            _ => json!({}),
+        };
+        if self.preparation != Preparation::None {
+            parameters["preparation"] = json!(self.preparation);
+        }
+        if let Some(waking) = self.waking {
+            parameters["waking"] = json!(waking);
+        }
+        Entrant {
+            name: self.name.clone(),
+            parameters,
+            make: Box::new(move |seed| {
+                let learner = self.make(seed)?;
+                Ok(match self.preparation {
+                    Preparation::None => learner,
+                    preparation => Box::new(PreparedLearner::new(preparation, learner)),
+                })
+            }),
+        }
+    }
+
+    /// λ of the random nodes that a baseline has.
+    fn scope(&self) -> f32 {
+        self.reactivation.scopes[0]
+    }
+
+    fn make(&self, seed: u64) -> Result<Box<dyn Learner>, autoactivator::Error> {
+        Ok(match self.learner {
+            LearnerKind::Reactivation => {
+                let mut params = self.reactivation.clone();
+                params.seed = seed;
+                let learner = Reactivation::new(params.check()?);
+                match self.waking {
+                    Some(waking) => Box::new(Ablated::new(learner, waking)),
+                    None => Box::new(learner),
+                }
+            }
+            LearnerKind::Consolidation => {
+                let mut params = self.consolidation.clone();
+                params.seed = seed;
+                Box::new(Consolidation::new(params.check()?))
+            }
+            LearnerKind::NearestMean => Box::new(NearestMean::default()),
+            LearnerKind::StreamingLda => Box::new(StreamingLda::default()),
+            LearnerKind::JointRidge => Box::new(JointRidge::new(seed, self.scope())),
+            LearnerKind::SequentialSgd => Box::new(SequentialSgd::new(seed)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_that_files_use() {
+        for kind in LearnerKind::ALL {
+            let read: LearnerKind = serde_json::from_value(json!(kind.name())).unwrap();
+            assert_eq!(read, kind);
+        }
+    }
+}

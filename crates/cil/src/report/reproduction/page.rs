@@ -1,0 +1,173 @@
+//! The chapters as one self-contained page, with their plots.
+
+use super::Reproduction;
+use super::chapters::{Chapter, Part, chapters};
+use super::sheet::{Cell, Sheet};
+use super::verdict::Verdict;
+use crate::report::distinct;
+use crate::report::html::{escape, grid, meanings, page, section};
+
+const HOW_TO_READ: &str = "<p class=\"note\">Every row names its data, its learner, its protocol and the command that \
+    prints it. Figures in the columns <b>paper's, quoted</b> are quoted from the paper, which examines its learner on \
+    groups of test rows of one task and does not say how many; the difference is ours minus the paper's. Only rows \
+    under <code>task-batch</code> take an exam like the paper's. <b>task-told</b> is what single units reach when \
+    somebody says which task a row is from; <b>instance</b> is what a user gets. Learners that judge each row alone \
+    whatever the exam are shown under <code>instance</code> only.</p>\n";
+
+/// The reproduction as one HTML page.
+pub fn html(reproduction: &Reproduction) -> String {
+    let chapters = chapters(reproduction);
+    let mut sections = vec![
+        header(reproduction),
+        section("How to read this", &how_to_read(reproduction)),
+    ];
+    sections.extend(chapters.iter().map(chapter));
+    page("The paper again", &sections.concat())
+}
+
+fn header(reproduction: &Reproduction) -> String {
+    let extent = if reproduction.quick {
+        "a quick look: one seed, fewer rows, named in every row"
+    } else {
+        "all rows, all seeds"
+    };
+    format!(
+        "<header><p class=\"kicker\">Reproduction</p>\n<h1>The paper again <span>figure by figure</span></h1>\n\
+         <ul class=\"facts\"><li>version <b>{}</b></li><li>{extent}</li></ul></header>\n",
+        escape(&reproduction.version)
+    )
+}
+
+fn how_to_read(reproduction: &Reproduction) -> String {
+    let records = reproduction.experiments.iter().filter_map(|e| e.record());
+    let outcomes = records.flat_map(|record| &record.results);
+    let names = distinct(outcomes.map(|outcome| outcome.protocol.as_str()));
+    format!("{HOW_TO_READ}{}", meanings(&names))
+}
+
+fn chapter(chapter: &Chapter) -> String {
+    let parts: String = chapter.parts.iter().map(part).collect();
+    section(&escape(&chapter.title), &parts)
+}
+
+fn part(part: &Part) -> String {
+    let notes: String = part
+        .notes
+        .iter()
+        .map(|note| format!("<p class=\"note\">{}</p>\n", escape(note)))
+        .collect();
+    let table = part.sheet.as_ref().map_or_else(String::new, table);
+    let answers = if part.verdicts.is_empty() {
+        String::new()
+    } else {
+        answers(&part.verdicts)
+    };
+    let figures = if part.figures.is_empty() {
+        String::new()
+    } else {
+        grid(&part.figures)
+    };
+    format!(
+        "<h3>{}</h3>\n{table}{answers}{notes}{figures}",
+        escape(&part.title)
+    )
+}
+
+fn table(sheet: &Sheet) -> String {
+    let head: String = sheet.head.iter().map(|heading| heading_cell(heading)).collect();
+    let rows = sheet.rows.iter().map(|row| {
+        let cells: String = row.iter().map(cell).collect();
+        format!("<tr>{cells}</tr>\n")
+    });
+    frame(&head, &rows.collect::<String>())
+}
+
+fn frame(head: &str, body: &str) -> String {
+    format!(
+        "<div class=\"card scroll\"><table class=\"summary compared\"><thead><tr>{head}</tr></thead>\n\
+         <tbody>{body}</tbody></table></div>\n"
+    )
+}
+
+fn heading_cell(heading: &str) -> String {
+    format!("<th scope=\"col\">{}</th>", escape(heading))
+}
+
+fn cell(cell: &Cell) -> String {
+    match cell {
+        Cell::Nothing => "<td></td>".to_owned(),
+        Cell::Text(text) => format!("<td class=\"text\">{}</td>", escape(text)),
+        Cell::Code(text) => format!("<td class=\"text\"><code>{}</code></td>", escape(text)),
+        Cell::Ours(text) => format!("<td><b>{}</b></td>", escape(text)),
+        Cell::Printed(text) => format!("<td class=\"quoted\">{}</td>", escape(text)),
+        Cell::Difference(text) => {
+            let side = if text.starts_with('-') { "below" } else { "above" };
+            format!("<td class=\"{side}\">{}</td>", escape(text))
+        }
+    }
+}
+
+fn answers(verdicts: &[Verdict]) -> String {
+    let held = verdicts.iter().filter(|verdict| verdict.holds).count();
+    let head: String = ["the paper says", "compared", "here", "comes out"]
+        .map(heading_cell)
+        .concat();
+    let rows = verdicts.iter().map(|verdict| {
+        let (class, answer) = if verdict.holds { ("above", "yes") } else { ("below", "no") };
+        format!(
+            "<tr><td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td><td class=\"{class}\"><b>{answer}</b></td></tr>\n",
+            escape(verdict.claim),
+            escape(&verdict.compared),
+            escape(&verdict.figures)
+        )
+    });
+    format!(
+        "<p>What the paper says, and whether it comes out: <b>{held} of {}</b> do.</p>\n{}",
+        verdicts.len(),
+        frame(&head, &rows.collect::<String>())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example;
+    use super::*;
+
+    #[test]
+    fn a_page_shows_every_chapter_with_its_plots() {
+        let page = html(&example::reproduction());
+        for expected in [
+            "<h2>Table 1</h2>",
+            "<td class=\"quoted\">97.32 ± 0.03</td><td class=\"above\">+0.68</td>",
+            "<code>autoactivator reproduce digits-first --quick</code>",
+            "a quick look",
+            "Mean accuracy on all tasks seen",
+            "Accuracy against nodes",
+            "Model, MB",
+            "raw &amp; inputs",
+            "not run here",
+            "This is task-incremental learning",
+        ] {
+            assert!(page.contains(expected), "{expected} is missing");
+        }
+    }
+
+    #[test]
+    fn a_page_needs_nothing_from_outside_and_escapes_every_text() {
+        let page = html(&example::reproduction());
+        for outside in [
+            "<script",
+            "http:",
+            "https:",
+            "src=",
+            "href=",
+            "url(",
+            "@import",
+            "<MAS>",
+            "<backbone>",
+            "<b></",
+        ] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+    }
+}
