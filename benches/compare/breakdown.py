@@ -9,6 +9,8 @@ from collections import Counter
 
 SAMPLES = 4000  # per thread, about
 
+WAITING = "waiting for another thread"
+
 # What a stack of calls shows, the first that is found in it, frame by frame from the innermost out.
 KINDS = [
     ("products", ["gemm", "matmul"]),
@@ -22,9 +24,12 @@ KINDS = [
     ("joining nodes", ["least_squares::"]),
     ("calibration", ["calibration::"]),
     ("copying", ["memmove", "memcpy", "memset", "clear_page", "page_fault", "alloc::"]),
-    ("waiting for another thread", ["barrier", "rayon_core", "sched", "syscall", "futex", "spin", "yield"]),
+    (WAITING, ["barrier", "rayon_core", "sched", "syscall", "futex", "spin", "yield"]),
     ("the rest of the method", ["autoactivator::"]),
 ]
+# Loops compiled for the widest instruction set are inlined into whoever starts them: often a thread of the pool, whose
+# frames then come next.
+VECTORISED, LOOPS = "pulp::", "vectorised loops"
 OTHER = "other"
 NOT_TIMED = ["cil::", "serde_json", "Rows::gather"]
 
@@ -63,8 +68,10 @@ def shares(script):
 def kind(stack):
     if any(mark in stack for mark in NOT_TIMED):
         return None
+    vectorised = False
     for frame in stack.splitlines():
+        vectorised |= VECTORISED in frame
         for name, marks in KINDS:
             if any(mark in frame for mark in marks):
-                return name
-    return OTHER
+                return LOOPS if vectorised and name == WAITING else name
+    return LOOPS if vectorised else OTHER

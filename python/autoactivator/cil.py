@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _core, rows
+from .error import ParameterError
 
 
 def run(
@@ -81,6 +82,11 @@ def run(
     return json.loads(_core.run(json.dumps(experiment), seed, folder, given))
 
 
+# What an experiment file says beside the exam itself.
+_ABOUT_THE_PAPER = {"title", "paper", "quick", "stand_in", "how_to_get", "seconds"}
+_ON_THE_COMMAND_LINE = {"entrants", "backbones", "pictures"}
+
+
 def read(path):
     """Read an experiment file.
 
@@ -106,7 +112,9 @@ def read(path):
     {'dataset': 'digits', 'seeds': 1}
     """
     settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    return {name: value for name, value in settings.items() if name != "title"}
+    for name in _ON_THE_COMMAND_LINE & settings.keys():
+        raise ParameterError(f"{path}: `{name}` is for the command line: `autoactivator run {path}`, or `reproduce`")
+    return {name: value for name, value in settings.items() if name not in _ABOUT_THE_PAPER}
 
 
 def tasks(y, scenario, seed=0):

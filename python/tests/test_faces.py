@@ -1,6 +1,8 @@
 """The faces are alike: the same data, seed and parameters give the same files, answers and records everywhere."""
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,6 +54,27 @@ def test_same_model_file(kind, labels, clusters, command_line, tmp_path):
     assert loaded.get_params() == {**model.get_params(), **loaded_as(loaded)}
     assert loaded.classes_.tolist() == model.classes_.tolist()
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_the_library_writes_the_same_file(tmp_path):
+    """The rows are those of `tests/wheel.rs`, which lets the Rust library learn them."""
+    file = os.environ.get("AUTOACTIVATOR_LIBRARY_MODEL")
+    if file is None:
+        pytest.skip("AUTOACTIVATOR_LIBRARY_MODEL does not name the library's file")
+    i, j = np.arange(120)[:, None], np.arange(6)
+    X = ((i * 7 + j * 13) % 17 / 16 + i % 3).astype(np.float32)
+    Consolidation().fit(X, np.arange(120) % 3).save(tmp_path / "python.aact")
+    assert (tmp_path / "python.aact").read_bytes() == Path(file).read_bytes()
+
+
+def test_files_of_published_rows(tmp_path):
+    """What is about the paper is left out; what only the command line does is refused by name."""
+    file = tmp_path / "row.toml"
+    file.write_text('title = "A row"\nseeds = 1\n[paper]\nplace = "Table 1"\n[quick]\nseeds = 1\n')
+    assert cil.read(file) == {"seeds": 1}
+    file.write_text('[[entrants]]\nlearner = "reactivation"\n')
+    with pytest.raises(autoactivator.error.ParameterError, match="entrants"):
+        cil.read(file)
 
 
 def loaded_as(loaded):

@@ -10,6 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use autoactivator::{Check, Consolidation, ConsolidationParams, Labels, Learner, Model, Rows};
+
 /// Where everything of this test lies.
 fn place() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
@@ -107,6 +109,18 @@ fn command_line() -> PathBuf {
     target.join("release/autoactivator")
 }
 
+/// A model file that the library itself writes, from rows that `test_faces.py` makes by the same rule.
+fn library_model() -> PathBuf {
+    let value = |i: usize, j: usize| ((i * 7 + j * 13) % 17) as f32 / 16.0 + (i % 3) as f32;
+    let x: Vec<f32> = (0..120).flat_map(|i| (0..6).map(move |j| value(i, j))).collect();
+    let y = Labels::from_names((0..120).map(|i| (i % 3).to_string()));
+    let mut learner = Consolidation::new(ConsolidationParams::default().check().unwrap());
+    learner.learn(Rows::new(&x, 6).unwrap(), &y, &mut ()).unwrap();
+    let path = place().join("library.aact");
+    Model::Consolidation(learner).save(&path).unwrap();
+    path
+}
+
 #[test]
 fn the_wheel_passes_its_tests() {
     if !has_python() {
@@ -142,6 +156,7 @@ fn the_wheel_passes_its_tests() {
             .arg(root().join("python/tests"))
             .args(["--pyargs", "autoactivator"])
             .env("AUTOACTIVATOR_CLI", command_line())
+            .env("AUTOACTIVATOR_LIBRARY_MODEL", library_model())
             .current_dir(place()),
     );
 }
