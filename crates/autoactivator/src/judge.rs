@@ -247,7 +247,7 @@ mod tests {
             let mut trial = Trial::new(nodes.clone(), x.view(), e.view(), l);
             let everybody: Vec<usize> = (0..n_batches).collect();
             let reductions = trial.go_on(&everybody, n);
-            for batch in 0..n_batches {
+            for (batch, reduction) in reductions.iter().enumerate() {
                 let g = nodes.batches(&[batch], l).outputs(x.view());
                 let outputs = trial.outputs(batch);
                 let close = g
@@ -257,7 +257,7 @@ mod tests {
                     .all(|(a, b)| (a - b).abs() < 2e-6);
                 assert!(close, "outputs of batch {batch} of {l} on {n} rows");
                 for (c, truth) in slow_truth(&g.to_f64(), &e.to_f64()).into_iter().enumerate() {
-                    let gain = reductions[batch].0[c];
+                    let gain = reduction.0[c];
                     assert!(
                         (gain - truth).abs() < 1e-4 * truth.max(1.0),
                         "{gain} is not {truth}"
