@@ -282,6 +282,9 @@ impl Centred {
     }
 
     /// Scores are log posteriors but for a constant: m_cᵀΣ⁻¹h - m_cᵀΣ⁻¹m_c / 2 + log n_c/N.
+    ///
+    /// The mean of a few rows is longer than that of many: m_cᵀΣ⁻¹m_c is expected to be too large by tr(Σ⁻¹S) / n_c,
+    /// S the scatter before Σ = S + ρ. Unless that is taken off, a class of three rows hardly ever wins.
     fn lda(&self, shrinkage: f64) -> Option<Readout> {
         let n_rows = self.n_rows();
         let means = self.class_means();
@@ -299,13 +302,13 @@ impl Centred {
         let mean_diagonal = (0..n).map(|j| scatter[(j, j)]).sum::<f64>() / n.max(1) as f64;
         let rho = shrinkage * if mean_diagonal > 0.0 { mean_diagonal } else { 1.0 };
         (0..n).for_each(|j| scatter[(j, j)] += rho);
-        let weights = Cholesky::new(scatter)?.solve(&means);
-        Some(self.discriminant(
-            &weights,
-            &means,
-            |c| (self.counts[c] / n_rows).max(1e-12).ln(),
-            shrinkage,
-        ))
+        let factor = Cholesky::new(scatter)?;
+        let excess = n as f64 - rho * factor.trace_of_inverse();
+        let prior = |c: usize| match self.counts[c] {
+            count if count > 0.0 => (count / n_rows).max(1e-12).ln() + 0.5 * excess / count.max(1.0),
+            _ => 1e-12_f64.ln(),
+        };
+        Some(self.discriminant(&factor.solve(&means), &means, prior, shrinkage))
     }
 
     fn nearest_mean(&self) -> Readout {
