@@ -1,0 +1,12 @@
+//! Images that somebody sent: refused with a reason, or decoded to as many pixels as they say.
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(image) = features::decode(Path::new("image"), bytes) {
+        assert_eq!(image.as_raw().len(), 3 * image.width() as usize * image.height() as usize);
+    }
+});

@@ -1,0 +1,34 @@
+//! Bodies of requests, whatever they claim to be: refused with a reason, or within every limit.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use server::body::{self, Input};
+use server::Limits;
+
+// The first line is the content type.
+fuzz_target!(|request: &[u8]| {
+    let end = request.iter().position(|&byte| byte == b'\n').unwrap_or(request.len());
+    let (content_type, body) = (String::from_utf8_lossy(&request[..end]), request.get(end + 1..).unwrap_or_default());
+    let limits = Limits {
+        rows: 50,
+        ..Limits::default()
+    };
+    if let Ok(lesson) = body::learn(&content_type, body, &limits) {
+        assert_eq!(lesson.input.len(), lesson.classes.len());
+        assert!(lesson.classes.iter().all(|class| !class.is_empty() && class.chars().count() <= limits.class_name));
+        check(&lesson.input, &limits, body);
+    }
+    if let Ok(question) = body::predict(&content_type, body, &limits) {
+        assert!((0.0..=1.0).contains(&question.reject));
+        check(&question.input, &limits, body);
+    }
+    let _ = body::merge(&content_type, body);
+});
+
+fn check(input: &Input<'_>, limits: &Limits, body: &[u8]) {
+    assert!((1..=limits.rows).contains(&input.len()));
+    match input {
+        Input::Rows(table) => assert!(table.rows().values().len() <= body.len()),
+        Input::Images(images) => assert!(images.iter().map(|image| image.len()).sum::<usize>() <= body.len()),
+    }
+}
