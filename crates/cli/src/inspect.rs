@@ -4,10 +4,10 @@ use std::io::Write;
 
 use anyhow::Result;
 use autoactivator::{Consolidation, Learner, Model, Reactivation};
+use features::origin::name_of;
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
-use crate::rows::name_of;
 
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let model = Model::load(&args.model)?;
@@ -34,6 +34,10 @@ fn as_json(model: &Model, file_bytes: u64) -> Value {
         Model::Consolidation(learner) => json!(learner.params()),
         Model::Deployed(_) => Value::Null,
     };
+    let ledger = match model {
+        Model::Consolidation(learner) => json!(learner.ledger()),
+        _ => Value::Null,
+    };
     json!({
         "learner": learner.name(),
         "file_bytes": file_bytes,
@@ -46,6 +50,7 @@ fn as_json(model: &Model, file_bytes: u64) -> Value {
         "multiply_adds": size.multiply_adds,
         "parameters": parameters,
         "growth": learner.growth(),
+        "ledger": ledger,
     })
 }
 
@@ -98,7 +103,11 @@ fn units(learner: &Reactivation) -> String {
 }
 
 fn tasks(learner: &Consolidation) -> String {
-    let mut text = format!("seed {}\n\n", learner.params().seed);
+    let mut text = format!("seed {}\n", learner.params().seed);
+    if !learner.ledger().is_empty() {
+        text += &format!("{} files in the ledger\n", learner.ledger().len());
+    }
+    text += "\n";
     text += "task  rows so far  classes  recruited  nodes     ridge  recruitment ended by\n";
     for task in learner.task_growth() {
         let ended = task
