@@ -98,6 +98,14 @@ class DifferentPoolsError(AutoActivatorError, ValueError):
     """Memories over different pools."""
 
 
+class NoPoolError(AutoActivatorError, ValueError):
+    """A partial memory before there is a pool to sum over."""
+
+
+class AlreadyLearnedError(AutoActivatorError, ValueError):
+    """A file that would be learned twice."""
+
+
 class NeverLearnedError(AutoActivatorError, ValueError):
     """Rows to unlearn that cannot have been learned."""
 

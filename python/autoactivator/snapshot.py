@@ -39,7 +39,32 @@ def load(path, label_type=None):
     array([0, 1])
     array(['0', '1'], dtype='<U1')
     """
-    model = Model.load(path)
+    return estimator(Model.load(path), label_type)
+
+
+def estimator(model, label_type=None):
+    """The estimator around a compiled model.
+
+    Parameters
+    ----------
+    model : autoactivator._core.Model
+        The model.
+    label_type : {None, int, str}, default=None
+        What labels are, as in :func:`load`.
+
+    Returns
+    -------
+    Consolidation, Reactivation or Deployed
+        The estimator.
+
+    Examples
+    --------
+    >>> from autoactivator import Consolidation
+    >>> from autoactivator.snapshot import estimator
+    >>> model = Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1])
+    >>> estimator(model._model).predict([[0.95]])
+    array([1])
+    """
     parameters = json.loads(model.parameters) or {}
     kinds = {"consolidation": Consolidation, "reactivation": Reactivation, "deployed": Deployed}
     learner = kinds[model.kind](**{name: _given(name, value) for name, value in parameters.items()})

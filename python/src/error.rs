@@ -23,7 +23,15 @@ fn exception(py: Python<'_>, error: &(impl Debug + Display)) -> PyResult<PyErr> 
 pub fn raise_exam(py: Python<'_>, error: &cil::Error) -> PyErr {
     match error {
         cil::Error::Method(error) => raise(py, error),
-        cil::Error::Features(error) => raise(py, error),
+        cil::Error::Features(error) => raise_features(py, error),
+        error => raise(py, error),
+    }
+}
+
+/// The exception for an error of rows in files.
+pub fn raise_features(py: Python<'_>, error: &features::Error) -> PyErr {
+    match error {
+        features::Error::Method(error) => raise(py, error),
         error => raise(py, error),
     }
 }

@@ -1,13 +1,14 @@
 //! The compiled half of the Python package: arrays in, a call of the method or of the exam, arrays out.
 //!
-//! [`model::Model`] is what the estimators in `autoactivator/` stand on; `exam` is behind `autoactivator.cil`. Nothing
-//! is decided here: defaults, checks and messages are those of the crates that are called.
+//! [`model::Model`] is what the estimators in `autoactivator/` stand on; `exam` is behind `autoactivator.cil`, `partial`
+//! behind `autoactivator.distributed`. Nothing is decided here: defaults, checks and messages are those of the crates that are called.
 
 mod arrays;
 mod error;
 mod exam;
 mod model;
 mod parameters;
+mod partial;
 mod work;
 
 use pyo3::prelude::*;
@@ -19,6 +20,8 @@ mod _core {
     use crate::exam::{accuracy, deal, metrics, protocol, run, task_sizes};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::partial::{Share, add_up, sha256};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

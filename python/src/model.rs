@@ -7,9 +7,11 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use autoactivator::linalg::{Matrix, Real};
 use autoactivator::{
-    Check, Consolidation, ConsolidationParams, Deployed, Error, Model as CoreModel, Reactivation,
+    Binding, Check, Consolidation, ConsolidationParams, Deployed, Error, Model as CoreModel, Reactivation,
     ReactivationParams, RepeatedClasses, Rows,
 };
+use features::shard;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyTuple};
 use serde::Serialize;
@@ -17,7 +19,8 @@ use serde::Serialize;
 use crate::arrays::{Array, codes, doubles};
 use crate::error::raise;
 use crate::parameters;
-use crate::work::work;
+use crate::partial::{chosen, read_partial};
+use crate::work::{work, work_on_files};
 
 /// Rows that are predicted before Python is asked for signals.
 const PIECE: usize = 1 << 14;
@@ -276,6 +279,75 @@ impl Model {
         self.change(py, |learner| learner.drop_class(name))
     }
 
+    /// The same pool, parameters and ledger without anything learned.
+    fn pool_alone(&self, py: Python<'_>) -> PyResult<Self> {
+        work(py, |_| Ok(consolidation(&self.read())?.pool_alone()))
+            .map(|learner| Self::new(CoreModel::Consolidation(learner)))
+    }
+
+    /// What sums must have in common with this memory to be added, as JSON.
+    #[getter]
+    fn binding(&self, py: Python<'_>) -> PyResult<String> {
+        work(py, |_| Ok(json(&consolidation(&self.read())?.binding()?)))
+    }
+
+    /// Refuses a binding that is not this one, and names what differs.
+    fn check_binding(&self, py: Python<'_>, binding: &str) -> PyResult<()> {
+        let expected: Binding =
+            serde_json::from_str(binding).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        work(py, |_| expected.check(&consolidation(&self.read())?.binding()?))
+    }
+
+    /// The files that came as partial memories: hash and name of each.
+    #[getter]
+    fn ledger(&self, py: Python<'_>) -> Vec<(String, String)> {
+        py.detach(|| match &*self.read() {
+            CoreModel::Consolidation(learner) => owned(learner.ledger().files()),
+            _ => Vec::new(),
+        })
+    }
+
+    /// Makes the pool from evenly spaced rows of tables, and learns nothing yet.
+    fn begin(
+        &self,
+        py: Python<'_>,
+        tables: Vec<PathBuf>,
+        label: Option<String>,
+        columns: Vec<String>,
+    ) -> PyResult<()> {
+        let columns = chosen(label, columns);
+        work_on_files(py, |signals| {
+            let mut learner = consolidation(&self.read())?;
+            shard::begin(&mut learner, &tables, &columns, signals)?;
+            *self.write() = CoreModel::Consolidation(learner);
+            Ok(())
+        })
+    }
+
+    /// Learns what a partial memory holds, and says whether it held anything new; some rows of `tables` calibrate.
+    fn absorb(
+        &self,
+        py: Python<'_>,
+        partial: &[u8],
+        tables: Vec<PathBuf>,
+        label: Option<String>,
+        columns: Vec<String>,
+    ) -> PyResult<bool> {
+        let (partial, columns) = (read_partial(py, partial)?, chosen(label, columns));
+        work_on_files(py, |signals| {
+            let mut learner = consolidation(&self.read())?;
+            let rows = if tables.is_empty() {
+                None
+            } else {
+                let rows = shard::all_labelled(&tables, &columns, &learner)?;
+                Some(learner.fresh::<features::Error, _>(rows, signals)?)
+            };
+            let new = learner.absorb(&partial, rows.as_ref().map(|(x, y)| (x, y)))?;
+            *self.write() = CoreModel::Consolidation(learner);
+            Ok(new)
+        })
+    }
+
     /// Writes the deployed model alone.
     fn export(&self, py: Python<'_>, path: PathBuf, half: bool) -> PyResult<()> {
         work(py, |_| deployed(&self.read())?.save(&path, half))
@@ -296,7 +368,13 @@ fn deployed(model: &CoreModel) -> Result<&Deployed, Error> {
     }
 }
 
-fn consolidation(model: &CoreModel) -> Result<Consolidation, Error> {
+fn owned<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
+    files
+        .map(|(sha256, name)| (sha256.to_owned(), name.to_owned()))
+        .collect()
+}
+
+pub fn consolidation(model: &CoreModel) -> Result<Consolidation, Error> {
     match model {
         CoreModel::Consolidation(learner) => Ok(learner.clone()),
         _ => Err(Error::NoMemory),

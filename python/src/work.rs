@@ -7,7 +7,7 @@ use autoactivator::{Error, Observer, Step};
 use cil::run::Progress;
 use pyo3::prelude::*;
 
-use crate::error::{raise, raise_exam};
+use crate::error::{raise, raise_exam, raise_features};
 
 /// How often Python is asked whether there was a signal.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -26,6 +26,14 @@ pub fn examine<T: Send>(
     job: impl FnOnce(&mut Signals) -> Result<T, cil::Error> + Send,
 ) -> PyResult<T> {
     detached(py, job, raise_exam)
+}
+
+/// Does a job with rows in files in the same way.
+pub fn work_on_files<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&mut Signals) -> Result<T, features::Error> + Send,
+) -> PyResult<T> {
+    detached(py, job, raise_features)
 }
 
 fn detached<T: Send, E: Send>(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import autoactivator
-from autoactivator import cil, error, learner, rows, snapshot, summary
+from autoactivator import cil, distributed, error, learner, rows, snapshot, summary
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,6 +35,7 @@ def test_every_cell_of_the_notebook_runs(notebook):
 def public():
     """Everything that a user may call, by its name."""
     estimators = [autoactivator.Consolidation, autoactivator.Reactivation, autoactivator.Deployed]
+    yield from [(name, getattr(distributed, name)) for name in distributed.__all__]
     for module in [cil, rows, snapshot, summary]:
         for name, thing in inspect.getmembers(module, inspect.isfunction):
             if thing.__module__ == module.__name__ and not name.startswith("_"):
@@ -85,5 +86,6 @@ def test_stubs_know_the_compiled_half():
     functions = set(re.findall(r"^def (\w+)", stubs, flags=re.MULTILINE))
     methods = set(re.findall(r"^    def (\w+)", stubs, flags=re.MULTILINE))
     compiled = {name for name in dir(_core) if not name.startswith("_")}
-    assert compiled == functions | {"Model", "VERSION"}
-    assert {name for name in dir(_core.Model) if not name.startswith("_")} == methods - {"__reduce__"}
+    assert compiled == functions | {"Model", "Share", "VERSION"}
+    classes = {name for kind in [_core.Model, _core.Share] for name in dir(kind) if not name.startswith("_")}
+    assert classes == methods - {"__reduce__", "__init__"}

@@ -13,6 +13,7 @@ use crate::deployed::{Deployed, Origin};
 use crate::error::Error;
 use crate::forward::{self, Ended, Limits};
 use crate::learner::{Learner, Observer, Size, Step};
+use crate::ledger::Ledger;
 use crate::memory::{Evidence, Memory};
 use crate::params::{Checked, ConsolidationParams, Precision, ReadoutKind};
 use crate::pool::{ConvolutionSpec, FirstTask, NodePool, PoolSpec, Preparation, Standard};
@@ -21,7 +22,7 @@ use crate::rows::{Labels, Rows, Table, check_task};
 use crate::sample::{self, Sample};
 
 /// Rows whose node outputs are held at a time.
-const CHUNK: usize = 4096;
+pub(crate) const CHUNK: usize = 4096;
 
 /// Rows of the first task that the pool is made from, at the most.
 const POOL_ROWS: usize = 1 << 16;
@@ -43,6 +44,8 @@ pub struct Consolidation {
     pub(crate) growth: Vec<TaskGrowth>,
     pub(crate) deployed: Option<Deployed>,
     pub(crate) origin: Option<Origin>,
+    /// Files that were learned as such.
+    pub(crate) ledger: Ledger,
 }
 
 /// What one task caused.
@@ -78,6 +81,7 @@ impl Consolidation {
             growth: Vec::new(),
             deployed: None,
             origin: None,
+            ledger: Ledger::default(),
         }
     }
 
@@ -99,6 +103,16 @@ impl Consolidation {
     /// What computed the rows, where that was said.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
+    }
+
+    /// Says what computes the rows.
+    pub fn set_origin(&mut self, origin: Option<Origin>) {
+        self.origin = origin;
+    }
+
+    /// The files that came as partial memories; rows that were learned in another way are in no ledger.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// The model that predicts; none before the first task.
@@ -142,7 +156,7 @@ impl Consolidation {
     }
 
     /// Adds rows chunk by chunk, as long as `go_on` does not object; it is told how many were added.
-    fn add_while(
+    pub(crate) fn add_while(
         &mut self,
         x: Rows<'_>,
         y: &Labels,
@@ -206,13 +220,7 @@ impl Consolidation {
     {
         let mut next = self.faded();
         if next.pool.is_none() {
-            let mut sample = Sample::new(POOL_ROWS);
-            for batch in batches()? {
-                let (x, y) = batch?;
-                next.check(x.rows(), &y)?;
-                sample.take(x.rows(), &y);
-                watched(observer, None)(0)?;
-            }
+            let sample = next.sample(batches()?, POOL_ROWS, observer)?;
             let (n_rows, whole) = (sample.seen(), sample.is_whole());
             let (x, y) = sample.into_rows()?;
             if whole {
@@ -241,8 +249,45 @@ impl Consolidation {
         Ok(n_rows)
     }
 
+    /// Makes the pool from rows that arrive in batches, or from evenly spaced ones of them, and learns nothing yet: the
+    /// pool is the one that learning these rows would have made.
+    pub fn begin<E, B>(&mut self, batches: B, observer: &mut dyn Observer) -> Result<(), E>
+    where
+        E: From<Error>,
+        B: Iterator<Item = Result<(Table, Labels), E>>,
+    {
+        let (x, y) = self.sample(batches, POOL_ROWS, observer)?.into_rows()?;
+        self.check(x.rows(), &y)?;
+        Ok(self.prepare(x.rows(), &y)?)
+    }
+
+    /// As many evenly spaced rows as probabilities are calibrated by.
+    pub fn fresh<E, B>(&self, batches: B, observer: &mut dyn Observer) -> Result<(Table, Labels), E>
+    where
+        E: From<Error>,
+        B: Iterator<Item = Result<(Table, Labels), E>>,
+    {
+        Ok(self.sample(batches, SCORED, observer)?.into_rows()?)
+    }
+
+    /// At most `limit` evenly spaced rows.
+    fn sample<E, B>(&self, batches: B, limit: usize, observer: &mut dyn Observer) -> Result<Sample, E>
+    where
+        E: From<Error>,
+        B: Iterator<Item = Result<(Table, Labels), E>>,
+    {
+        let mut sample = Sample::new(limit);
+        for batch in batches {
+            let (x, y) = batch?;
+            self.check(x.rows(), &y)?;
+            sample.take(x.rows(), &y);
+            watched(observer, None)(0)?;
+        }
+        Ok(sample)
+    }
+
     /// Itself at the begin of a task, to be changed without harm.
-    fn faded(&self) -> Self {
+    pub(crate) fn faded(&self) -> Self {
         let mut next = self.clone();
         if next.params.fading < 1.0 {
             next.memory.fade(next.params.fading);
@@ -262,6 +307,12 @@ impl Consolidation {
     /// Recruits nodes and solves the readout from the memory as it stands; ends a task.
     pub fn consolidate(&mut self) -> Result<(), Error> {
         self.solve().map(|_| ())
+    }
+
+    /// Consolidates, and calibrates by evenly spaced rows of the task.
+    pub(crate) fn end_task_by_some_of(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
+        let fresh = sample::places(x.len(), SCORED);
+        self.end_task(x.gather(&fresh).rows(), &y.gather(&fresh))
     }
 
     /// Consolidates, and calibrates by some of the task's rows.
@@ -391,6 +442,8 @@ impl Consolidation {
     pub fn merge(&mut self, other: &Consolidation) -> Result<(), Error> {
         self.check_pool(other)?;
         let mut next = self.clone();
+        next.ledger.check_apart(&other.ledger)?;
+        next.ledger.enter_all(&other.ledger);
         next.memory.combine(&other.memory, 1.0)?;
         let new = other
             .recruited
@@ -407,6 +460,7 @@ impl Consolidation {
     pub fn subtract(&mut self, other: &Consolidation) -> Result<(), Error> {
         self.check_pool(other)?;
         let mut next = self.clone();
+        next.ledger = self.ledger.without(&other.ledger);
         next.memory.combine(&other.memory, -1.0)?;
         next.accept_as_less_than(&self.memory)?;
         *self = next;
@@ -526,8 +580,7 @@ impl Learner for Consolidation {
         let mut next = self.faded();
         next.prepare(x, y)?;
         next.add_while(x, y, &mut watched(observer, Some(x.len())))?;
-        let fresh = sample::places(x.len(), SCORED);
-        next.end_task(x.gather(&fresh).rows(), &y.gather(&fresh))?;
+        next.end_task_by_some_of(x, y)?;
         *self = next;
         self.tell(observer);
         Ok(())

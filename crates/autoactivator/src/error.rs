@@ -184,6 +184,20 @@ pub enum Error {
         reason: String,
     },
 
+    /// A partial memory before there is a pool to sum over.
+    #[error("there is no pool yet: make it from a sample of rows first")]
+    NoPool,
+
+    /// A file that would be learned twice.
+    #[error(
+        "{file} has been learned already, and sums cannot be taken apart: sum the other files again without it, or \
+         name the model that both memories began from"
+    )]
+    AlreadyLearned {
+        /// What the file is called.
+        file: String,
+    },
+
     /// Rows to unlearn that cannot have been learned.
     #[error("these rows cannot have been learned ({reason}): the memory is as it was before")]
     NeverLearned {

@@ -24,6 +24,7 @@
 //! `docs/method.md` in the repository maps every name to its symbol and equation.
 
 pub mod activation;
+mod binding;
 pub mod calibration;
 mod chunks;
 mod classes;
@@ -35,11 +36,13 @@ pub mod half;
 pub mod judge;
 mod learner;
 pub mod least_squares;
+mod ledger;
 pub mod linalg;
 pub mod memory;
 pub mod node;
 mod onnx;
 pub mod params;
+mod partial;
 pub mod pool;
 mod reactivation;
 pub mod readout;
@@ -55,16 +58,19 @@ pub mod threshold;
 pub mod unit;
 
 pub use activation::Activation;
+pub use binding::Binding;
 pub use calibration::Calibration;
 pub use classes::ClassList;
 pub use consolidation::{Consolidation, TaskGrowth};
 pub use deployed::{Answer, Contributions, Deployed, Origin};
 pub use error::{Error, kind};
 pub use learner::{Learner, Observer, Size, Step};
+pub use ledger::Ledger;
 pub use memory::Memory;
 pub use params::{
     Check, Checked, ConsolidationParams, Precision, ReactivationParams, ReadoutKind, RepeatedClasses,
 };
+pub use partial::{Partial, Share};
 pub use reactivation::{Awakening, Reactivation};
 pub use rows::{ImageShape, Labels, Rows, Table, check_rows, check_task};
 pub use snapshot::{FORMAT_VERSION, Model, WriteLock, write_atomically};

@@ -81,7 +81,8 @@ impl Memory {
 
     /// N, the rows learned.
     pub fn n_rows(&self) -> f64 {
-        self.counts.iter().sum()
+        // A sum of nothing would be -0.
+        self.counts.iter().fold(0.0, |sum, count| sum + count)
     }
 
     /// Numbers it keeps: a triangle of G, Q, n, and two for each node that make it comparable.

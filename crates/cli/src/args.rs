@@ -11,9 +11,11 @@ use cil::protocol::Protocol;
 use cil::scenario::Scenario;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use features::Columns;
 use serde::de::DeserializeOwned;
 
 use crate::image_args::ImageArgs;
+use crate::memory::MemoryCommand;
 use crate::reproduce::ReproduceArgs;
 use crate::serve::ServeArgs;
 
@@ -41,6 +43,9 @@ pub enum Command {
     Features(FeaturesArgs),
     /// Show what a model file holds
     Inspect(InspectArgs),
+    /// Sum one memory in many places: pool, partial memories, and their sum
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Add the memories of several model files over one pool
     Merge(MergeArgs),
     /// Take rows back that a model file has learned
@@ -236,16 +241,12 @@ pub enum PartName {
     Test,
 }
 
-/// Where rows come from, and how they are read.
-#[derive(Debug, Args)]
-pub struct RowsArgs {
-    /// The rows: a feature table (.parquet, .arrow, .npy, .npz, .safetensors, .csv, idx), a folder of images with a
-    /// folder per class, or a data set by name or folder
-    pub rows: PathBuf,
-
+/// Which columns of a table are read.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ColumnArgs {
     /// Column that holds the class [default: one called class or label; in csv files else the last]
     #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
-    pub label: Option<String>,
+    label: Option<String>,
 
     /// Columns that hold the features, separated by commas [default: the one list of numbers, or all columns]
     #[arg(
@@ -254,7 +255,29 @@ pub struct RowsArgs {
         value_name = "COLUMN,...",
         help_heading = "Tables"
     )]
-    pub columns: Vec<String>,
+    columns: Vec<String>,
+}
+
+impl ColumnArgs {
+    /// The columns.
+    pub fn columns(&self) -> Columns {
+        Columns {
+            features: self.columns.clone(),
+            label: self.label.clone(),
+            width: None,
+        }
+    }
+}
+
+/// Where rows come from, and how they are read.
+#[derive(Debug, Args)]
+pub struct RowsArgs {
+    /// The rows: a feature table (.parquet, .arrow, .npy, .npz, .safetensors, .csv, idx), a folder of images with a
+    /// folder per class, or a data set by name or folder
+    pub rows: PathBuf,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 
     #[command(flatten)]
     pub images: ImageArgs,
@@ -272,8 +295,7 @@ impl RowsArgs {
     pub fn of_images(folder: PathBuf, images: ImageArgs, data: DataArgs) -> Self {
         Self {
             rows: folder,
-            label: None,
-            columns: Vec::new(),
+            columns: ColumnArgs::default(),
             images,
             split: Some(0),
             data,

@@ -4,17 +4,17 @@ use std::io::Write;
 
 use anyhow::Result;
 use autoactivator::{Consolidation, Learner, Model, Reactivation};
+use features::origin::name_of;
 use serde_json::{Value, json};
 use server::describe::describe;
 
 use crate::args::InspectArgs;
-use crate::rows::name_of;
 
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let model = Model::load(&args.model)?;
     let file_bytes = std::fs::metadata(&args.model)?.len();
     let text = if args.json {
-        format!("{:#}\n", describe(&model, file_bytes))
+        format!("{:#}\n", with_ledger(describe(&model, file_bytes), &model))
     } else {
         let details = match &model {
             Model::Reactivation(learner) => units(learner),
@@ -25,6 +25,15 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// The names of learned files are for whoever has the model file, not for everybody that a server answers.
+fn with_ledger(mut description: Value, model: &Model) -> Value {
+    description["ledger"] = match model {
+        Model::Consolidation(learner) => json!(learner.ledger()),
+        _ => Value::Null,
+    };
+    description
 }
 
 fn summary(learner: &dyn Learner, file_bytes: u64) -> String {
@@ -76,7 +85,11 @@ fn units(learner: &Reactivation) -> String {
 }
 
 fn tasks(learner: &Consolidation) -> String {
-    let mut text = format!("seed {}\n\n", learner.params().seed);
+    let mut text = format!("seed {}\n", learner.params().seed);
+    if !learner.ledger().is_empty() {
+        text += &format!("{} files in the ledger\n", learner.ledger().len());
+    }
+    text += "\n";
     text += "task  rows so far  classes  recruited  nodes     ridge  recruitment ended by\n";
     for task in learner.task_growth() {
         let ended = task

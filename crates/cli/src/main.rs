@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Eval(args) => eval::eval(args),
         Command::Features(args) => extract::features(args),
         Command::Inspect(args) => inspect::inspect(args),
+        Command::Memory(command) => memory::memory(command),
         Command::Merge(args) => memory::merge(args),
         Command::Unlearn(args) => memory::unlearn(args),
         Command::DropClass(args) => memory::drop_class(args),

@@ -6,9 +6,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use autoactivator::{ImageShape, Labels, Model, Table};
 use cil::data::{self, Part};
+use features::origin::difference;
 use features::table::NO_CLASSES;
 use features::{
     Backbone, Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin,
@@ -103,9 +104,12 @@ impl<'a> RowSource<'a> {
         }
     }
 
-    /// Rows of another backbone mean something else, even when there are as many features.
+    /// Refuses rows of another origin than the model's.
     fn check_origin(&self, expected: &Expected<'_>) -> Result<()> {
-        check_origin(expected.origin, self.origin().as_ref()).with_context(|| self.args.name())
+        match difference(expected.origin, self.origin().as_ref()) {
+            Some(reason) => bail!("{}: {reason}", self.args.rows.display()),
+            None => Ok(()),
+        }
     }
 
     /// Streams all rows, from the first.
@@ -235,9 +239,8 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
     match found.unwrap_or_else(|| Ok(data::Source::Table(path.to_owned())))? {
         data::Source::Table(path) => {
             let columns = Columns {
-                features: args.columns.clone(),
-                label: args.label.clone(),
                 width: expected.n_features,
+                ..args.columns.columns()
             };
             Ok(Content::Table(FeatureTable::open(&path, &columns)?))
         }
@@ -347,34 +350,5 @@ fn tell(rows: &ImageRows<'_>) {
     }
     if !skipped.is_empty() {
         eprintln!("{} images could not be read and were skipped", skipped.len());
-    }
-}
-
-/// Refuses rows of another origin than a model expects, where both are known.
-pub fn check_origin(expected: Option<&Value>, found: Option<&Value>) -> Result<()> {
-    match (expected, found) {
-        (Some(expected), Some(found)) if !same(expected, found) => bail!(
-            "the model was learned from {}, these rows come from {}: use the same one, or begin a new model",
-            name_of(expected),
-            name_of(found)
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// Whether two origins give the same features, whatever their files are called.
-fn same(a: &Value, b: &Value) -> bool {
-    let read = |origin: &Value| serde_json::from_value::<Origin>(origin.clone()).ok();
-    match (read(a), read(b)) {
-        (Some(a), Some(b)) => a == b,
-        _ => a == b,
-    }
-}
-
-/// An origin in words.
-pub fn name_of(origin: &Value) -> String {
-    match serde_json::from_value::<Origin>(origin.clone()) {
-        Ok(origin) => origin.to_string(),
-        Err(_) => origin.to_string(),
     }
 }

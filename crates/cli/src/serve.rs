@@ -11,13 +11,14 @@ use autoactivator::{ConsolidationParams, Model, WriteLock};
 use cil::data::Part;
 use clap::Args;
 use features::Extractor;
+use features::origin::difference;
 use server::{HeldOut, Limits, Options, Server, starter};
 
 use crate::args::{DataArgs, NewModelArgs, RowsArgs};
 use crate::image_args::ImageArgs;
 use crate::interrupt;
 use crate::learn::make;
-use crate::rows::{Expected, RowSource, check_origin, open_backbones};
+use crate::rows::{Expected, RowSource, open_backbones};
 
 /// The variable that holds the token.
 const TOKEN: &str = "AUTOACTIVATOR_TOKEN";
@@ -159,7 +160,9 @@ fn open(args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
     let origin = backbones.and_then(|backbones| serde_json::to_value(backbones.origin()).ok());
     if args.model.exists() {
         let model = Model::load(&args.model)?;
-        check_origin(model.origin(), origin.as_ref()).with_context(|| args.model.display().to_string())?;
+        if let Some(reason) = difference(model.origin(), origin.as_ref()) {
+            bail!("{}: {reason}", args.model.display());
+        }
         return Ok(model);
     }
     let model = if args.empty || backbones.is_some() {

@@ -11,7 +11,7 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "run",
     "reproduce",
     "learn",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 12] = [
     "eval",
     "features",
     "inspect",
+    "memory",
     "merge",
     "unlearn",
     "drop-class",
@@ -38,6 +39,9 @@ fn every_command() {
     }
     for command in ["get", "list"] {
         insta::assert_snapshot!(format!("data-{command}"), help(&["data", command, "--help"]));
+    }
+    for command in ["begin", "build", "merge"] {
+        insta::assert_snapshot!(format!("memory-{command}"), help(&["memory", command, "--help"]));
     }
 }
 

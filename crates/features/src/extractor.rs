@@ -2,15 +2,14 @@
 //!
 //! [`Extractor`] says what becomes of an image, [`ImageRows`] is the stream of what became of them.
 
-use std::fmt;
 use std::path::Path;
 
-use autoactivator::{ImageShape, Table};
-use serde::{Deserialize, Serialize};
+use autoactivator::Table;
 
-use crate::backbone::{Backbone, Identity};
+use crate::backbone::Backbone;
 use crate::error::Error;
 use crate::image::{ImageFolder, Pixels, decode_within};
+use crate::origin::Origin;
 
 mod stream;
 mod work;
@@ -23,16 +22,6 @@ pub enum Extractor {
     Backbones(Vec<Backbone>),
     /// Its pixels.
     Pixels(Pixels),
-}
-
-/// Where features come from; what was learned from one origin means nothing for another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Origin {
-    /// From these backbones, one after the other.
-    Backbones(Vec<Identity>),
-    /// From the pixels of images of this shape.
-    Pixels(ImageShape),
 }
 
 impl Extractor {
@@ -78,17 +67,5 @@ impl Extractor {
     /// The features of all images of a folder, in its order.
     pub fn rows<'a>(&'a self, folder: &'a ImageFolder, options: ExtractOptions<'a>) -> ImageRows<'a> {
         ImageRows::new(self, folder, options)
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Backbones(identities) => {
-                let names: Vec<String> = identities.iter().map(Identity::to_string).collect();
-                write!(f, "{}", names.join(" + "))
-            }
-            Self::Pixels(shape) => write!(f, "pixels {shape}"),
-        }
     }
 }

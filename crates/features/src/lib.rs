@@ -8,12 +8,16 @@ mod cache;
 mod error;
 mod extractor;
 mod image;
+pub mod origin;
+pub mod shard;
 pub mod table;
 
 pub use backbone::{Backbone, BackboneSpec, Channels, Engine, Identity, Layout, Preset, Settings};
 pub use batch::{Batch, Batches};
 pub use cache::Cache;
 pub use error::Error;
-pub use extractor::{ExtractOptions, Extractor, ImageRows, Origin, Skipped};
+pub use extractor::{ExtractOptions, Extractor, ImageRows, Skipped};
 pub use image::{Filter, ImageFile, ImageFolder, Part, Pixels, Resize, decode, is_image};
+pub use origin::Origin;
+pub use shard::Shard;
 pub use table::{Columns, FeatureTable};

@@ -2,7 +2,7 @@
 
 use autoactivator::{
     Check, Consolidation, ConsolidationParams, ImageShape, Labels, Learner, Model, Origin, Reactivation,
-    Table,
+    ReadoutKind, Table,
 };
 use cil::data::{self, Dataset};
 
@@ -15,7 +15,9 @@ const TASKS: [&[&str]; 2] = [&["0", "1"], &["2", "3", "4"]];
 /// Parameters under which three drawn examples of a new digit are enough.
 pub fn params() -> ConsolidationParams {
     ConsolidationParams {
-        nodes_per_class: Some(40),
+        readout: ReadoutKind::Lda,
+        shrinkage: 0.1,
+        nodes_per_class: Some(25),
         ..ConsolidationParams::default()
     }
 }

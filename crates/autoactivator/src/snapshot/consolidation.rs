@@ -8,10 +8,11 @@ use crate::calibration::Calibration;
 use crate::classes::ClassList;
 use crate::consolidation::{Consolidation, TaskGrowth};
 use crate::deployed::Deployed;
+use crate::ledger::Ledger;
 use crate::linalg::Matrix;
 use crate::memory::Memory;
 use crate::params::{Check, ConsolidationParams};
-use crate::pool::NodePool;
+use crate::pool::{NodePool, Standard};
 use crate::readout::Readout;
 
 /// The memory's name in a file.
@@ -28,6 +29,8 @@ struct Description {
     recruited: Vec<usize>,
     growth: Vec<TaskGrowth>,
     readout: Option<ReadoutDescription>,
+    #[serde(default, skip_serializing_if = "Ledger::is_empty")]
+    ledger: Ledger,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -51,9 +54,9 @@ pub fn pack(learner: &Consolidation) -> Container {
         .as_ref()
         .map(|p| pool::pack(&mut container, "pool", p));
     let memory = &learner.memory;
-    let triangle: Vec<f64> = (0..memory.n_nodes())
-        .flat_map(|j| memory.gram.col(j)[j..].iter().copied())
-        .collect();
+    // A pool that has learned nothing is sent to many workers: no triangle stands for one of zeros.
+    let blank = memory.gram.values().iter().all(|&v| v == 0.0);
+    let triangle = if blank { Vec::new() } else { triangle(&memory.gram) };
     container.put_f64("memory.gram".to_owned(), &triangle);
     container.put_f64("memory.moments".to_owned(), memory.moments.values());
     container.put_f64("memory.counts".to_owned(), &memory.counts);
@@ -69,8 +72,16 @@ pub fn pack(learner: &Consolidation) -> Container {
         recruited: learner.recruited.clone(),
         growth: learner.growth.clone(),
         readout,
+        ledger: learner.ledger.clone(),
     });
     container
+}
+
+/// The lower triangle of G, column after column.
+pub fn triangle(gram: &Matrix<f64>) -> Vec<f64> {
+    (0..gram.n_cols())
+        .flat_map(|j| gram.col(j)[j..].iter().copied())
+        .collect()
 }
 
 pub fn pack_deployed(deployed: &Deployed, half: bool) -> Container {
@@ -101,12 +112,18 @@ pub fn unpack(container: &Container) -> Result<Consolidation, String> {
     let params = description.parameters.check().map_err(|e| e.to_string())?;
     let mut learner = Consolidation::new(params);
     learner.origin = container.origin.clone();
+    learner.ledger = description.ledger;
     let Some(pool) = description.pool else {
         return Ok(learner);
     };
     let pool = pool::unpack(container, "pool", pool)?;
     let n_nodes = pool.as_pool().n_nodes();
-    learner.memory = unpack_memory(container, n_nodes, description.classes)?;
+    let mut triangle = container.list_f64("memory.gram")?;
+    if triangle.is_empty() {
+        triangle = vec![0.0; n_nodes * (n_nodes + 1) / 2];
+    }
+    let standard = pool::standard(container, "memory", n_nodes)?;
+    learner.memory = unpack_memory(container, &triangle, description.classes, n_nodes, standard)?;
     if description.recruited.iter().any(|&node| node >= n_nodes) {
         return Err("it recruited nodes that its pool does not have".to_owned());
     }
@@ -130,9 +147,15 @@ pub fn unpack_deployed(container: &Container) -> Result<Deployed, String> {
     unpack_deployed_parts(container, pool, description.readout)
 }
 
-fn unpack_memory(container: &Container, n_nodes: usize, classes: Vec<String>) -> Result<Memory, String> {
+/// The sums of a file; `triangle` is G's.
+pub fn unpack_memory(
+    container: &Container,
+    triangle: &[f64],
+    classes: Vec<String>,
+    n_nodes: usize,
+    standard: Standard,
+) -> Result<Memory, String> {
     let classes: ClassList = classes.into_iter().collect();
-    let triangle = container.list_f64("memory.gram")?;
     let moments = Matrix::from_columns(container.list_f64("memory.moments")?, n_nodes, classes.len());
     let counts = container.list_f64("memory.counts")?;
     let (Some(moments), true) = (moments, counts.len() == classes.len()) else {
@@ -142,7 +165,7 @@ fn unpack_memory(container: &Container, n_nodes: usize, classes: Vec<String>) ->
         return Err("its memory does not fit its pool".to_owned());
     }
     let mut gram = Matrix::zeros(n_nodes, n_nodes);
-    let mut rest = triangle.as_slice();
+    let mut rest = triangle;
     for j in 0..n_nodes {
         let (column, after) = rest.split_at(n_nodes - j);
         gram.col_mut(j)[j..].copy_from_slice(column);
@@ -153,7 +176,7 @@ fn unpack_memory(container: &Container, n_nodes: usize, classes: Vec<String>) ->
         moments,
         counts,
         classes,
-        standard: pool::standard(container, "memory", n_nodes)?,
+        standard,
     })
 }
 

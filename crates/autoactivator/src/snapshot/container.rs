@@ -141,16 +141,16 @@ impl Container {
                 .iter()
                 .map(|b| from_f16_bits(u16::from_le_bytes(*b)))
                 .collect(),
-            other => return Err(format!("tensor '{name}' is {other:?}, not F32 or F16")),
+            other => return Err(format!("tensor '{name}' is {other:?}, not a number")),
         };
         finite(name, values, |v| v.is_finite())
     }
 
-    /// The finite numbers `name`, in double precision.
+    /// The finite numbers `name` in double precision, whatever they are stored in.
     pub fn list_f64(&self, name: &str) -> Result<Vec<f64>, String> {
         let tensor = self.get(name)?;
         if tensor.dtype != Dtype::F64 {
-            return Err(format!("tensor '{name}' is {:?}, not F64", tensor.dtype));
+            return Ok(self.list(name)?.into_iter().map(f64::from).collect());
         }
         let values = tensor
             .bytes
@@ -167,6 +167,11 @@ impl Container {
         found
             .map(|(_, tensor)| tensor)
             .ok_or_else(|| format!("tensor '{name}' is missing"))
+    }
+
+    /// SHA-256 of the bytes of a file.
+    pub fn sha256(&self) -> String {
+        hexadecimal(Sha256::digest(self.to_bytes()))
     }
 
     /// The bytes of a file.
@@ -252,7 +257,11 @@ fn digest(bytes: &[u8], at: usize) -> String {
     sha.update(&bytes[..at]);
     sha.update(BLANK);
     sha.update(&bytes[at + BLANK.len()..]);
-    sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(sha.finalize())
+}
+
+fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn find(bytes: &[u8], text: &str) -> Option<usize> {

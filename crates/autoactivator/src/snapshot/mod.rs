@@ -8,6 +8,7 @@
 mod consolidation;
 mod container;
 mod lock;
+mod partial;
 mod pool;
 mod reactivation;
 
@@ -19,6 +20,7 @@ use crate::consolidation::Consolidation;
 use crate::deployed::{Deployed, Origin};
 use crate::error::Error;
 use crate::learner::Learner;
+use crate::pool::{NodePool, Standard};
 use crate::reactivation::Reactivation;
 
 use container::Container;
@@ -42,8 +44,7 @@ pub enum Model {
 impl Model {
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self, Error> {
-        let bytes = fs::read(path).map_err(|cause| io_error(path, cause))?;
-        Self::from_bytes(&bytes).map_err(|reason| Error::BadModel {
+        Self::from_bytes(&read(path)?).map_err(|reason| Error::BadModel {
             path: path.to_owned(),
             reason,
         })
@@ -70,6 +71,7 @@ impl Model {
             reactivation::NAME => reactivation::unpack(&container).map(Self::Reactivation),
             consolidation::NAME => consolidation::unpack(&container).map(Self::Consolidation),
             consolidation::DEPLOYED => consolidation::unpack_deployed(&container).map(Self::Deployed),
+            partial::NAME => Err("it is a partial memory: add it to a model with `memory merge`".to_owned()),
             other => Err(format!("it holds a learner of the unknown kind '{other}'")),
         }
     }
@@ -87,7 +89,7 @@ impl Model {
     pub fn set_origin(&mut self, origin: Option<Origin>) {
         match self {
             Self::Reactivation(learner) => learner.origin = origin,
-            Self::Consolidation(learner) => learner.origin = origin,
+            Self::Consolidation(learner) => learner.set_origin(origin),
             Self::Deployed(deployed) => deployed.origin = origin,
         }
     }
@@ -117,6 +119,20 @@ impl Deployed {
         let bytes = consolidation::pack_deployed(self, half).to_bytes();
         write_atomically(path, &bytes)
     }
+}
+
+/// The content of a file.
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|cause| io_error(path, cause))
+}
+
+/// SHA-256 of a pool and of what makes its outputs comparable.
+pub(crate) fn pool_sha256(pool: &NodePool, standard: &Standard) -> String {
+    let mut container = Container::new("pool");
+    let description = pool::pack(&mut container, "pool", pool);
+    pool::put_standard(&mut container, "memory", standard);
+    container.describe(&description);
+    container.sha256()
 }
 
 fn io_error(path: &Path, cause: io::Error) -> Error {

@@ -1,6 +1,10 @@
 //! `autoactivator merge`, `unlearn`, `drop-class` and `export`: what one additive memory makes possible.
 //!
-//! Each works on the memory in hand and writes the file at the end, whole: after an error it is as it was.
+//! Each works on the memory in hand and writes the file at the end, whole: after an error it is as it was. `shards` has
+//! `autoactivator memory`, which sums one memory in many places.
+
+mod args;
+mod shards;
 
 use std::path::Path;
 
@@ -10,6 +14,16 @@ use cil::data::Part;
 
 use crate::args::{DropClassArgs, ExportArgs, MergeArgs, UnlearnArgs};
 use crate::rows::{Expected, RowSource};
+
+pub use args::MemoryCommand;
+
+pub fn memory(command: &MemoryCommand) -> Result<()> {
+    match command {
+        MemoryCommand::Begin(args) => shards::begin(args),
+        MemoryCommand::Build(args) => shards::build(args),
+        MemoryCommand::Merge(args) => shards::merge(args),
+    }
+}
 
 pub fn merge(args: &MergeArgs) -> Result<()> {
     let _lock = WriteLock::take(&args.output)?;

@@ -1,0 +1,85 @@
+//! The words of `autoactivator memory`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::args::{ColumnArgs, ConsolidationArgs, SharedArgs};
+
+#[derive(Debug, Subcommand)]
+pub enum MemoryCommand {
+    /// Make the pool of a new model from a sample of rows, and learn nothing yet
+    Begin(BeginArgs),
+    /// Sum the rows of some files over the pool of a model, into a partial memory
+    ///
+    /// The model stays as it is, so that any number of these can run at a time, on any number of machines. A file that
+    /// the model has learned, or that is given twice, is passed over: what it holds decides, not its name.
+    Build(BuildArgs),
+    /// Add partial memories to a model, each file once, and read it out once
+    ///
+    /// A partial memory whose files have all been learned is passed over, so that a job can be started again; one of
+    /// which some have and some have not is refused.
+    Merge(MergeArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct BeginArgs {
+    /// The model file to make
+    pub model: PathBuf,
+
+    /// Feature tables that are typical of what will come; evenly spaced rows of them make the pool
+    #[arg(required = true)]
+    pub sample: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    #[command(flatten)]
+    pub shared: SharedArgs,
+
+    #[command(flatten)]
+    pub consolidation: ConsolidationArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct BuildArgs {
+    /// The model file with the pool
+    pub model: PathBuf,
+
+    /// Feature tables to sum
+    #[arg(required = true, value_name = "PART")]
+    pub parts: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+
+    /// The partial memory to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Store sums in single precision, which halves the file
+    #[arg(long)]
+    pub single: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// The model file
+    pub model: PathBuf,
+
+    /// The partial memories to add
+    #[arg(required = true, value_name = "PARTIAL")]
+    pub partials: Vec<PathBuf>,
+
+    /// Calibrate probabilities by some rows of this table, which must be among those learned
+    #[arg(long, value_name = "TABLE")]
+    pub calibrate: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+}

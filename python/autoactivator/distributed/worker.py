@@ -1,0 +1,133 @@
+"""What runs in a worker: files or batches of rows in, the bytes of a partial memory out.
+
+A :class:`Task` is sent by value and has everything a worker needs; whatever engine runs it may run it again.
+"""
+
+import hashlib
+import os
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import _core
+from ..error import AutoActivatorError, BadModelError
+from .files import at_hand
+
+ROWS_AT_A_TIME = 1 << 16
+"""Rows that are handed over in one go, about."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """How rows become sums.
+
+    Parameters
+    ----------
+    pool : bytes
+        The pool, as a model file that has learned nothing.
+    binding : str
+        What the sums will be checked against; a worker of another version or with another pool is refused by it.
+    label : str or None
+        Column that holds the class.
+    columns : tuple of str
+        Columns that hold the features.
+    single : bool
+        Whether sums travel in single precision.
+    checkpoint : str or None
+        Folder where partial memories are kept for a job that is started again.
+    """
+
+    pool: bytes
+    binding: str
+    label: str | None
+    columns: tuple
+    single: bool
+    checkpoint: str | None
+
+    def known(self, file):
+        """The hash of what a file holds, and the file."""
+        with at_hand(file) as path, named(path, file):
+            return _core.sha256(path), file
+
+    def sum_files(self, files):
+        """The partial memory of files, each given as its hash and its name; from the checkpoint if it is there."""
+        kept = self._kept(files)
+        if kept is not None and kept.exists():
+            try:
+                return self.add_up(kept.read_bytes())
+            except BadModelError:
+                pass  # Cut off by a crash: summed again.
+        share = self.share()
+        for _, file in files:
+            with at_hand(file) as path, named(path, file):
+                share.add_file(path, file, self.label, list(self.columns))
+        partial = share.to_bytes(self.single)
+        if kept is not None:
+            _write(kept, partial)
+        return partial
+
+    def sum_batches(self, batches):
+        """The partial memory of Arrow batches; None when they have no rows."""
+        import pyarrow as pa
+
+        share, seen = self.share(), False
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.arrow")
+            for rows in _together(batches):
+                seen = True
+                with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, rows.schema) as stream:
+                    stream.write_table(rows)
+                with named(path, "the rows"):
+                    share.add_rows(path, self.label, list(self.columns))
+        return share.to_bytes(self.single) if seen else None
+
+    def add_up(self, *partials):
+        """The sum of partial memories."""
+        return _core.add_up(list(partials), self.single)
+
+    def share(self):
+        """An empty share over the pool, on one thread: an engine gives a task one core."""
+        os.environ.setdefault("RAYON_NUM_THREADS", "1")
+        pool = _core.Model.from_bytes(self.pool)
+        pool.check_binding(self.binding)
+        return _core.Share(pool)
+
+    def _kept(self, files):
+        """Where the sum of these files over this pool is kept, if it is."""
+        if self.checkpoint is None:
+            return None
+        key = [self.binding, self.label, self.columns, self.single, sorted(sha256 for sha256, _ in files)]
+        return Path(self.checkpoint, hashlib.sha256(repr(key).encode()).hexdigest()[:32] + ".partial")
+
+
+def _together(batches):
+    """Batches of any size as tables of at least so many rows, but for the last."""
+    import pyarrow as pa
+
+    waiting, n_rows = [], 0
+    for batch in batches:
+        waiting.append(batch)
+        n_rows += batch.num_rows
+        if n_rows >= ROWS_AT_A_TIME:
+            yield pa.Table.from_batches(waiting)
+            waiting, n_rows = [], 0
+    if n_rows:
+        yield pa.Table.from_batches(waiting)
+
+
+def _write(path, content):
+    """Writes a file whole, whoever else writes the same one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+        file.write(content)
+    os.replace(file.name, path)
+
+
+@contextmanager
+def named(path, name):
+    """Errors speak of `name`, not of the copy at `path`."""
+    try:
+        yield
+    except AutoActivatorError as error:
+        raise type(error)(str(error).replace(path, name)) from None
