@@ -1,7 +1,7 @@
 //! Model files that somebody else wrote: refused with a reason, or good for everything that a model is asked.
 #![no_main]
 
-use autoactivator::{Labels, Learner, Model, Rows};
+use autoactivator::{Labels, Learner, Model, Partial, Rows};
 use autoactivator_fuzz::bound;
 use libfuzzer_sys::fuzz_target;
 
@@ -9,7 +9,11 @@ use libfuzzer_sys::fuzz_target;
 const WIDEST: usize = 4096;
 
 fuzz_target!(|loose: &[u8]| {
-    let Ok(model) = Model::from_bytes(&bound(loose)) else {
+    let file = bound(loose);
+    if let Ok(partial) = Partial::from_bytes(&file) {
+        let _ = partial.clone().merge(&partial);
+    }
+    let Ok(model) = Model::from_bytes(&file) else {
         return;
     };
     let bytes = model.to_bytes();

@@ -2,20 +2,31 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use server::body::{self, Input};
 use server::Limits;
+use server::body::{self, Input};
 
 // The first line is the content type.
 fuzz_target!(|request: &[u8]| {
-    let end = request.iter().position(|&byte| byte == b'\n').unwrap_or(request.len());
-    let (content_type, body) = (String::from_utf8_lossy(&request[..end]), request.get(end + 1..).unwrap_or_default());
+    let end = request
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .unwrap_or(request.len());
+    let (content_type, body) = (
+        String::from_utf8_lossy(&request[..end]),
+        request.get(end + 1..).unwrap_or_default(),
+    );
     let limits = Limits {
         rows: 50,
         ..Limits::default()
     };
     if let Ok(lesson) = body::learn(&content_type, body, &limits) {
         assert_eq!(lesson.input.len(), lesson.classes.len());
-        assert!(lesson.classes.iter().all(|class| !class.is_empty() && class.chars().count() <= limits.class_name));
+        assert!(
+            lesson
+                .classes
+                .iter()
+                .all(|class| !class.is_empty() && class.chars().count() <= limits.class_name)
+        );
         check(&lesson.input, &limits, body);
     }
     if let Ok(question) = body::predict(&content_type, body, &limits) {

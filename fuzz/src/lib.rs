@@ -19,10 +19,15 @@ pub fn bound(loose: &[u8]) -> Vec<u8> {
     file.extend_from_slice(header);
     file.extend_from_slice(tensors);
     let found = file.windows(CHECKSUM.len()).position(|window| window == CHECKSUM);
-    let place = found.map(|at| at + CHECKSUM.len()).filter(|at| at + LENGTH <= file.len());
+    let place = found
+        .map(|at| at + CHECKSUM.len())
+        .filter(|at| at + LENGTH <= file.len());
     if let Some(at) = place {
         file[at..at + LENGTH].fill(b'0');
-        let digest: String = Sha256::digest(&file).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String = Sha256::digest(&file)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         file[at..at + LENGTH].copy_from_slice(digest.as_bytes());
     }
     file

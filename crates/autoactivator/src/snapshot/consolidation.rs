@@ -21,6 +21,9 @@ pub const NAME: &str = "consolidation";
 /// The deployed model's name in a file.
 pub const DEPLOYED: &str = "deployed";
 
+/// Nodes of a pool without sums, at the most: a small file must not ask for all the memory there is.
+const BLANK_NODES: usize = 1 << 15;
+
 #[derive(Serialize, Deserialize)]
 struct Description {
     parameters: ConsolidationParams,
@@ -55,7 +58,7 @@ pub fn pack(learner: &Consolidation) -> Container {
         .map(|p| pool::pack(&mut container, "pool", p));
     let memory = &learner.memory;
     // A pool that has learned nothing is sent to many workers: no triangle stands for one of zeros.
-    let blank = memory.gram.values().iter().all(|&v| v == 0.0);
+    let blank = memory.classes.is_empty();
     let triangle = if blank { Vec::new() } else { triangle(&memory.gram) };
     container.put_f64("memory.gram".to_owned(), &triangle);
     container.put_f64("memory.moments".to_owned(), memory.moments.values());
@@ -118,12 +121,11 @@ pub fn unpack(container: &Container) -> Result<Consolidation, String> {
     };
     let pool = pool::unpack(container, "pool", pool)?;
     let n_nodes = pool.as_pool().n_nodes();
-    let mut triangle = container.list_f64("memory.gram")?;
-    if triangle.is_empty() {
-        triangle = vec![0.0; n_nodes * (n_nodes + 1) / 2];
-    }
     let standard = pool::standard(container, "memory", n_nodes)?;
-    learner.memory = unpack_memory(container, &triangle, description.classes, n_nodes, standard)?;
+    learner.memory = match (description.classes, container.list_f64("memory.gram")?) {
+        (classes, triangle) if classes.is_empty() && triangle.is_empty() => blank(n_nodes, standard)?,
+        (classes, triangle) => unpack_memory(container, &triangle, classes, n_nodes, standard)?,
+    };
     if description.recruited.iter().any(|&node| node >= n_nodes) {
         return Err("it recruited nodes that its pool does not have".to_owned());
     }
@@ -147,6 +149,16 @@ pub fn unpack_deployed(container: &Container) -> Result<Deployed, String> {
     unpack_deployed_parts(container, pool, description.readout)
 }
 
+/// Sums of nothing.
+fn blank(n_nodes: usize, standard: Standard) -> Result<Memory, String> {
+    if n_nodes > BLANK_NODES {
+        return Err(format!(
+            "it has {n_nodes} nodes and no sums: begin with at most {BLANK_NODES} nodes"
+        ));
+    }
+    Ok(Memory::new(n_nodes, standard))
+}
+
 /// The sums of a file; `triangle` is G's.
 pub fn unpack_memory(
     container: &Container,
@@ -161,7 +173,8 @@ pub fn unpack_memory(
     let (Some(moments), true) = (moments, counts.len() == classes.len()) else {
         return Err("its memory does not fit its classes".to_owned());
     };
-    if Some(triangle.len()) != n_nodes.checked_mul(n_nodes + 1).map(|n| n / 2) {
+    let expected = n_nodes.checked_add(1).and_then(|n| n.checked_mul(n_nodes));
+    if expected.is_none_or(|n| n / 2 != triangle.len()) {
         return Err("its memory does not fit its pool".to_owned());
     }
     let mut gram = Matrix::zeros(n_nodes, n_nodes);
