@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use autoactivator::Model;
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::from_fn_with_state;
@@ -296,11 +296,11 @@ async fn examples(
 }
 
 async fn download_memory(State(app): Shared) -> Answered {
-    download(&app, "model.aact", |edition| Ok(edition.model.to_bytes())).await
+    download(&app, 0, "model.aact", |edition| Ok(edition.model.to_bytes())).await
 }
 
 async fn download_model(State(app): Shared) -> Answered {
-    download(&app, "deployed.aact", |edition| {
+    download(&app, 1, "deployed.aact", |edition| {
         let deployed = deployed(edition)?.clone();
         Ok(Model::Deployed(deployed).to_bytes())
     })
@@ -308,7 +308,7 @@ async fn download_model(State(app): Shared) -> Answered {
 }
 
 async fn download_onnx(State(app): Shared) -> Answered {
-    download(&app, "model.onnx", |edition| Ok(deployed(edition)?.to_onnx())).await
+    download(&app, 2, "model.onnx", |edition| Ok(deployed(edition)?.to_onnx())).await
 }
 
 fn deployed(edition: &Edition) -> Result<&autoactivator::Deployed, Problem> {
@@ -321,13 +321,22 @@ fn deployed(edition: &Edition) -> Result<&autoactivator::Deployed, Problem> {
     Ok(edition.deployed().ok_or(autoactivator::Error::NothingLearned)?)
 }
 
+/// The file of the current edition that has this place among its files.
 async fn download(
     app: &App,
+    place: usize,
     name: &'static str,
     content: impl FnOnce(&Edition) -> Result<Vec<u8>, Problem> + Send + 'static,
 ) -> Answered {
     let edition = app.edition();
-    let bytes = app.work(move || content(&edition)).await?;
+    let make = move || match edition.files[place].get() {
+        Some(bytes) => Ok(bytes.clone()),
+        None => {
+            let bytes = Bytes::from(content(&edition)?);
+            Ok(edition.files[place].get_or_init(|| bytes).clone())
+        }
+    };
+    let bytes = app.work(make).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (

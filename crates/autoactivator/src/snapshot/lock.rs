@@ -117,7 +117,9 @@ mod tests {
             "model.aact.17.tmp",
             ".else.aact.17.tmp",
         ];
-        names.map(|name| fs::write(folder.path().join(name), "").unwrap());
+        for name in names {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
         let lock = WriteLock::take(&folder.path().join("model.aact")).unwrap();
         let left = names.map(|name| folder.path().join(name).exists());
         assert_eq!(left, [false, true, true, true]);

@@ -218,9 +218,17 @@ fn images_are_learned_and_predicted_like_rows() {
     let (kind, body) = form(&fields);
     let learned = serving.send("POST", "/v1/learn", &[kind], &body);
     assert_eq!((learned.status, learned.json()["rows"].clone()), (200, json!(30)));
-    let (kind, body) = form(&[("image", &images[0]), ("top", b"1")]);
-    let answer = serving.send("POST", "/v1/predict", &[kind], &body).json();
-    assert_eq!(answer["answers"][0]["top"][0]["class"], json!("five"));
+    let mut fields: Vec<(&str, &[u8])> = images.iter().map(|image| ("image", image.as_slice())).collect();
+    fields.push(("top", b"2"));
+    let (kind, body) = form(&fields);
+    let of_images = serving.send("POST", "/v1/predict", &[kind], &body).json();
+    let seen = |row: &Vec<f32>| row.iter().map(|v| (v * 255.0).round() / 255.0).collect();
+    let seen: Vec<Vec<f32>> = rows.iter().map(seen).collect();
+    let of_rows = serving
+        .post("/v1/predict", &json!({ "rows": seen, "top": 2 }))
+        .json();
+    assert_eq!(of_images, of_rows);
+    assert!(of_images.to_string().contains("five"));
     let (kind, body) = form(&[("image", b"no image")]);
     let bad = serving.send("POST", "/v1/predict", &[kind], &body);
     assert_eq!((bad.status, bad.kind()), (422, "BadData".to_owned()));
@@ -335,7 +343,7 @@ fn requests_that_say_nothing_useful_are_told_so() {
             422,
             "LengthMismatch",
         ),
-        ("{\"rows\": [[1e39]], \"classes\": [\"a\"]}", 422, "NotFinite"),
+        ("{\"rows\": [[1e39]], \"classes\": [\"a\"]}", 400, "BadRequest"),
     ] {
         assert_eq!(learn(body), (status, kind.to_owned()), "{body}");
     }

@@ -21,7 +21,7 @@ use crate::serving::{JSON, SMALL, Serving};
 const LEARNERS: usize = 4;
 
 /// Milliseconds after which a server is killed at the latest.
-const LONGEST: u64 = 200;
+const LONGEST: u64 = 300;
 
 fn rounds() -> usize {
     let given = std::env::var("AUTOACTIVATOR_KILL_ROUNDS").ok();
@@ -108,7 +108,7 @@ fn what_was_acknowledged_survives_being_killed() {
         "{} rounds: {learned} learns acknowledged, {answered} predictions answered",
         rounds()
     );
-    assert!(learned > 2 * rounds() && answered > 2 * rounds());
+    assert!(learned > rounds() / 2 && answered > rounds());
 }
 
 /// The file can be read, and holds every acknowledged row. What it holds now is certain from here on.

@@ -207,7 +207,7 @@ fn too_many_changes_are_put_off() {
     let (address, body) = (serving.address, body.as_bytes());
     let learn = move || http::send(address, "POST", "/v1/learn", &[JSON], body).unwrap();
     let replies: Vec<http::Reply> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..24).map(|_| scope.spawn(move || learn())).collect();
+        let threads: Vec<_> = (0..24).map(|_| scope.spawn(learn)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let learned = replies.iter().filter(|reply| reply.status == 200).count();
