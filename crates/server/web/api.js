@@ -26,7 +26,6 @@ export const api = {
   growth: () => ask('/v1/growth'),
   heldOut: () => ask('/v1/held-out'),
   examples: (name, n) => ask(`/v1/examples?class=${encodeURIComponent(name)}&n=${n}`),
-  predict: (body) => ask('/v1/predict', { method: 'POST', body }),
   explain: (body) => ask('/v1/explain', { method: 'POST', body }),
   learn: (body) => ask('/v1/learn', { method: 'POST', body }),
   unlearn: (body) => ask('/v1/unlearn', { method: 'POST', body }),

@@ -1,7 +1,7 @@
 // What does the model say to what is shown right now? `Live` asks once per frame at most, one request in flight, and
 // always ends with an answer to the latest sample.
 
-import { Refused, api } from './api.js';
+import { api } from './api.js';
 
 /** The part of known rows that may be called unknown. */
 const REJECT = 0.05;
@@ -11,11 +11,13 @@ export class Live {
   #sample = null;
   #asking = false;
   #stale = false;
-  #explains = true;
 
-  /** `reader` gives the current Reader; `onAnswer(answer, row)` hears each answer, nulls when nothing is shown. */
-  constructor({ reader, onAnswer, onProblem }) {
-    Object.assign(this, { reader, onAnswer, onProblem });
+  /**
+   * `reader` gives the current Reader; `onAnswer(answer, row)` hears each answer, nulls when nothing is shown, and
+   * `onBusy` whether an answer is still to come.
+   */
+  constructor({ reader, onAnswer, onBusy, onProblem }) {
+    Object.assign(this, { reader, onAnswer, onBusy, onProblem });
   }
 
   /** Shows a sample, or null; the answer follows. */
@@ -28,6 +30,7 @@ export class Live {
   again() {
     if (this.#stale) return;
     this.#stale = true;
+    this.onBusy(true);
     requestAnimationFrame(() => this.#next());
   }
 
@@ -36,7 +39,10 @@ export class Live {
     this.#stale = false;
     const sample = this.#sample;
     const row = sample && !this.reader().takesImages ? this.reader().row(sample) : null;
-    if (!sample || (!row && !this.reader().takesImages)) return this.onAnswer(null, null);
+    if (!sample || (!row && !this.reader().takesImages)) {
+      this.onAnswer(null, null);
+      return this.onBusy(false);
+    }
     this.#asking = true;
     try {
       const answer = await this.#ask(sample, row);
@@ -47,29 +53,21 @@ export class Live {
     } finally {
       this.#asking = false;
       if (this.#stale) requestAnimationFrame(() => this.#next());
+      else this.onBusy(false);
     }
   }
 
   async #ask(sample, row) {
     const reject = this.reject ? REJECT : undefined;
-    if (this.#explains) {
-      try {
-        return await api.explain(await bodyOf(sample, row, { reject }));
-      } catch (problem) {
-        // A model that cannot explain itself still predicts.
-        if (!(problem instanceof Refused) || ![404, 409].includes(problem.status)) throw problem;
-        this.#explains = false;
-      }
-    }
-    const { answers } = await api.predict(await bodyOf(sample, row, { reject, proba: true }));
-    return answers[0];
+    const file = row ? null : await this.reader().file(sample);
+    return api.explain(bodyOf(file, row, reject));
   }
 }
 
-async function bodyOf(sample, row, options) {
-  if (row) return { rows: [row], ...options };
+function bodyOf(file, row, reject) {
+  if (row) return { rows: [row], reject };
   const form = new FormData();
-  for (const [name, value] of Object.entries(options)) if (value !== undefined) form.append(name, value);
-  form.append('image', sample.file, 'image');
+  if (reject !== undefined) form.append('reject', reject);
+  form.append('image', file, 'image');
   return form;
 }

@@ -28,7 +28,12 @@ const taskOf = (name) => tasks.get(name) ?? 1;
 const bars = new Bars();
 const network = new Network();
 const strip = new Strip();
-const live = new Live({ reader: () => reader, onAnswer: showAnswer, onProblem: (words) => say('input-problem', words) });
+const live = new Live({
+  reader: () => reader,
+  onAnswer: showAnswer,
+  onBusy: (busy) => byId('verdict').setAttribute('aria-busy', busy),
+  onProblem: (words) => say('input-problem', words),
+});
 const pad = new Pad(byId('pad'), { onChange: showSample, onEnter: () => teach.add(current()) });
 const teach = new Teach({ reader: () => reader, current, onAdded: startOver, onChange: refresh, builtIn: unlearned, summary: () => strip.summary() });
 
@@ -37,15 +42,16 @@ function current() {
   if (!reader) return null;
   if (!reader.draws) return typed;
   if (pad.picture) return photo(pad.picture.bitmap, pad.picture.file);
-  if (pad.isEmpty) return null;
-  return drawing(pad.strokes);
+  return pad.isEmpty ? null : drawing(pad.strokes);
 }
 
-async function showSample() {
+function showSample() {
   byId('pad-hint').hidden = !pad.isEmpty;
   const sample = current();
-  if (sample && reader.takesImages && !sample.file) sample.file = await pad.toBlob();
-  live.show(sample);
+  if (!reader) return;
+  // A model that knows nothing yet has nothing to say, but sees.
+  if (model.classes.length) live.show(sample);
+  else showAnswer(null, sample && !reader.takesImages ? reader.row(sample) : null);
   teach.refresh();
 }
 
@@ -57,7 +63,7 @@ function showAnswer(answer, row) {
 
 function showSeen(row) {
   const seen = byId('seen');
-  seen.hidden = !reader.shape || reader.takesImages;
+  seen.hidden = !reader.shape;
   if (seen.hidden) return;
   seen.title = `${reader.shape.width} × ${reader.shape.height} pixels`;
   showPixels(seen, row, reader.shape);
@@ -140,6 +146,9 @@ function showModel() {
   say('facts', `${model.learner} · ${plural(known.length, 'class', 'classes')} · ${plural(model.nodes, 'node')}`);
   say('headline', next ? `It knows ${listOf(known)}. Teach it ${next}.` : 'Teach it something new');
   say('promise', promise(next));
+  const rejects = model.learner !== 'reactivation';
+  byId('reject').closest('label').hidden = !rejects;
+  live.reject = rejects && byId('reject').checked;
   byId('token-form').hidden = !model.needs_token;
   byId('pad-area').hidden = !reader.draws;
   byId('row-area').hidden = reader.draws;

@@ -51,16 +51,6 @@ export class Pad {
     this.#changed();
   }
 
-  /** What is drawn as a picture file: dark ink on white, whatever the colours of the page. */
-  toBlob() {
-    const sheet = new OffscreenCanvas(SIZE, SIZE);
-    const context = sheet.getContext('2d');
-    context.fillStyle = 'white';
-    context.fillRect(0, 0, SIZE, SIZE);
-    drawStrokes(context, this.strokes, 'black');
-    return sheet.convertToBlob({ type: 'image/png' });
-  }
-
   draw() {
     const { context, canvas } = this;
     const colours = getComputedStyle(canvas);

@@ -2,6 +2,7 @@
 // model takes: rows of pixels (ink.js), rows as they are, or image files.
 
 import { fromPicture, fromStrokes, measureHand, vary } from './ink.js';
+import { SIZE, drawStrokes } from './pad.js';
 
 /** Longest side of a picture when its pixels are looked at. */
 const LOOK = 256;
@@ -16,13 +17,19 @@ export const numbers = (row) => ({ row });
 export class Reader {
   constructor(model, rows = []) {
     this.takesImages = model.takes === 'images';
-    this.shape = model.image ?? squareOf(model);
+    this.shape = this.takesImages ? null : (model.image ?? squareOf(model.n_features));
     this.hand = this.shape ? measureHand(rows, this.shape) : null;
   }
 
   /** Whether drawings can be shown at all. */
   get draws() {
     return this.takesImages || this.shape !== null;
+  }
+
+  /** The image file of a sample. */
+  async file(sample) {
+    sample.file ??= await sheetOf(sample.strokes);
+    return sample.file;
   }
 
   /** The row of a sample; null when there is nothing to see in it. */
@@ -50,10 +57,19 @@ export class Reader {
 }
 
 /** Rows of an unknown shape may still be pixels: as many as a square has. A model without rows takes 16 x 16. */
-function squareOf({ n_features: n, takes }) {
-  if (takes === 'images') return null;
+function squareOf(n) {
   const side = n ? Math.sqrt(n) : 16;
   return Number.isInteger(side) && side >= 6 ? { height: side, width: side, channels: 1 } : null;
+}
+
+/** A drawing as a picture: dark ink on white, whatever the colours of the page. */
+function sheetOf(strokes) {
+  const sheet = new OffscreenCanvas(SIZE, SIZE);
+  const context = sheet.getContext('2d');
+  context.fillStyle = 'white';
+  context.fillRect(0, 0, SIZE, SIZE);
+  drawStrokes(context, strokes, 'black');
+  return sheet.convertToBlob({ type: 'image/png' });
 }
 
 function pixelsOf(bitmap, width, height) {

@@ -1,5 +1,5 @@
-// How is it taught? `Teach` collects examples for a named class, sends them, and keeps them as long as the page is open,
-// so that teaching can be undone. What was typed and drawn stays when something goes wrong.
+// How is it taught? `Teach` collects examples under the name of their class, sends them as one task, and keeps them as
+// long as the page is open, so that teaching can be undone. What was typed and drawn stays when something goes wrong.
 
 import { api, patiently } from './api.js';
 import { byId, make, plural } from './dom.js';
@@ -41,7 +41,7 @@ export class Teach {
   /** Adds a sample to the examples, and lets the page make room for the next one. */
   add(sample) {
     if (!sample) return this.#say('problem', 'Draw something first.');
-    this.examples.push(sample);
+    this.examples.push({ ...sample, name: this.name });
     this.#say('problem', '');
     this.#say('outcome', '');
     this.#list();
@@ -50,18 +50,27 @@ export class Teach {
 
   /** Shows what can be done now. */
   refresh() {
-    const [n, name] = [this.examples.length, this.name];
-    const button = byId('teach');
+    const [n, names] = [this.examples.length, this.#names()];
+    const [button, ready] = [byId('teach'), n > 0 && !names.includes('')];
     byId('add').disabled = !this.current() || this.#busy;
     byId('add').textContent = n ? `Add as example ${n + 1}` : 'Add as example';
     button.disabled = this.#busy || !this.canTeach;
-    button.classList.toggle('primary', n > 0 && name !== '');
-    button.textContent = n && name ? `Teach “${name}” from ${plural(n, 'example')}` : 'Teach';
+    button.classList.toggle('primary', ready);
+    button.textContent = ready ? `Teach ${quoted(names)} from ${plural(n, 'example')}` : 'Teach';
     byId('built-in').hidden = !this.#builtInName;
     byId('built-in').disabled = this.#busy || !this.canTeach;
     byId('built-in').textContent = `Use ${BUILT_IN} built-in examples of ${this.#builtInName}`;
-    byId('vary-line').hidden = this.reader().takesImages || !this.reader().shape;
+    byId('vary-line').hidden = !this.reader().shape;
     byId('examples-hint').hidden = n >= SLOTS - 1;
+  }
+
+  /** The class of an example: the name it was added under, else the one that stands there now. */
+  #nameOf(sample) {
+    return sample.name || this.name;
+  }
+
+  #names() {
+    return [...new Set(this.examples.map((sample) => this.#nameOf(sample)))];
   }
 
   #list() {
@@ -76,7 +85,7 @@ export class Teach {
     const { shape, takesImages } = this.reader();
     const words = `Example ${i + 1}`;
     let picture;
-    if (takesImages) picture = make('img', { alt: words, src: (sample.url ??= URL.createObjectURL(sample.file)) });
+    if (takesImages) picture = make('img', { alt: words });
     else if (shape) picture = make('canvas', { role: 'img', 'aria-label': words });
     else picture = make('code', {}, sample.row.slice(0, 4).join(' '));
     const remove = make('button', { type: 'button', className: 'remove', 'aria-label': `Remove example ${i + 1}` }, '×');
@@ -85,25 +94,31 @@ export class Teach {
       this.#list();
       (byId('examples').querySelectorAll('button')[i] ?? byId('add')).focus();
     });
-    if (shape && !takesImages) requestAnimationFrame(() => showPixels(picture, this.reader().row(sample), shape));
-    return make('li', { className: 'example' }, picture, remove);
+    if (takesImages) this.reader().file(sample).then((file) => (picture.src = sample.url ??= URL.createObjectURL(file)));
+    else if (shape) requestAnimationFrame(() => showPixels(picture, this.reader().row(sample), shape));
+    const label = make('span', { className: 'example-name' }, sample.name);
+    return make('li', { className: 'example' }, picture, label, remove);
   }
 
   #teachExamples() {
-    const name = this.name;
-    if (!name) return this.#ask('Give the class a name first.');
-    if (!this.examples.length) return this.#say('problem', `Draw an example of “${name}” and add it first.`);
-    const taught = this.reader().takesImages
-      ? { name, files: this.examples.map(({ file }) => file) }
-      : { name, rows: this.#rows() };
-    return this.#teach({ ...taught, words: plural(this.examples.length, 'example') }, () => {
+    const n = this.examples.length;
+    if (!n) return this.#say('problem', `Draw an example${this.name && ` of “${this.name}”`} and add it first.`);
+    if (this.#names().includes('')) return this.#ask('Give the class a name first.');
+    return this.#guard(async () => {
+      await this.#send({ names: this.#names(), lesson: await this.#lesson(), words: plural(n, 'example') });
       this.examples = [];
     });
   }
 
-  #rows() {
+  /** The examples as the server takes them: files, or rows with every drawing in its variations. */
+  async #lesson() {
     const variations = byId('vary').checked ? VARIATIONS : 1;
-    return this.examples.flatMap((sample) => this.reader().rows(sample, variations));
+    const lessons = this.examples.map(async (sample) => {
+      const name = this.#nameOf(sample);
+      if (this.reader().takesImages) return [{ name, file: await this.reader().file(sample) }];
+      return this.reader().rows(sample, variations).map((row) => ({ name, row }));
+    });
+    return (await Promise.all(lessons)).flat();
   }
 
   /** The class that built-in examples would teach: the one named, else the next. */
@@ -115,25 +130,19 @@ export class Teach {
     const name = this.#builtInName;
     await this.#guard(async () => {
       const { rows } = await api.examples(name, BUILT_IN);
-      await this.#send({ name, rows, words: `${rows.length} built-in examples` });
-    });
-  }
-
-  async #teach(taught, done) {
-    await this.#guard(async () => {
-      await this.#send(taught);
-      done();
+      const lesson = rows.map((row) => ({ name, row }));
+      await this.#send({ names: [name], lesson, words: `${rows.length} built-in examples` });
     });
   }
 
   async #send(taught) {
     const started = performance.now();
-    const changed = await patiently(() => api.learn(bodyOf(taught)), (seconds) => this.#sayBusy(seconds));
+    const changed = await patiently(() => api.learn(bodyOf(taught.lesson)), (seconds) => this.#sayBusy(seconds));
     const seconds = (performance.now() - started) / 1000;
-    const entry = { ...taught, seconds, count: changed.rows, version: changed.version };
+    const entry = { ...taught, seconds, count: changed.rows };
     this.history.unshift(entry);
     byId('class-name').value = '';
-    const outcome = `“${taught.name}” learned in ${seconds.toFixed(2)} s, on disk.`;
+    const outcome = `${quoted(taught.names)} learned in ${seconds.toFixed(2)} s, on disk.`;
     this.#say('outcome', outcome);
     await this.onChange();
     this.#say('outcome', `${outcome} ${this.summary()}`);
@@ -170,21 +179,22 @@ export class Teach {
 
   #entry(entry) {
     const words = `${entry.words}, ${plural(entry.count, 'row')}, ${entry.seconds.toFixed(2)} s`;
-    const undo = make('button', { type: 'button', 'aria-label': `Undo teaching ${entry.name}` }, 'Undo');
+    const undo = make('button', { type: 'button', 'aria-label': `Undo teaching ${entry.names.join(', ')}` }, 'Undo');
     undo.disabled = this.#busy;
     undo.hidden = !this.canUndo;
     undo.addEventListener('click', () => this.#undo(entry));
-    return make('li', {}, make('span', {}, make('strong', {}, entry.name), ` ${words}`), undo);
+    return make('li', {}, make('span', {}, make('strong', {}, entry.names.join(', ')), ` ${words}`), undo);
   }
 
   /** Takes rows back out of the memory, and the class too when nothing is left of it. */
   #undo(entry) {
     return this.#guard(async () => {
-      await patiently(() => api.unlearn(bodyOf(entry)), (seconds) => this.#sayBusy(seconds));
+      await patiently(() => api.unlearn(bodyOf(entry.lesson)), (seconds) => this.#sayBusy(seconds));
       this.history = this.history.filter((other) => other !== entry);
       const { rows, classes } = await api.model();
-      if (classes.includes(entry.name) && rows?.[entry.name] === 0) await api.dropClass(entry.name);
-      this.#say('outcome', `Undone: ${entry.words} of “${entry.name}” unlearned.`);
+      const gone = entry.names.filter((name) => classes.includes(name) && rows?.[name] === 0);
+      for (const name of gone) await api.dropClass(name);
+      this.#say('outcome', `Undone: ${entry.words} of ${quoted(entry.names)} unlearned.`);
       await this.onChange();
     });
   }
@@ -203,10 +213,15 @@ export class Teach {
   }
 }
 
-function bodyOf({ name, rows, files }) {
-  if (rows) return { rows, classes: rows.map(() => name) };
+/** A request to learn or unlearn: rows with their classes, or a form where each image follows its class. */
+function bodyOf(lesson) {
+  if (lesson[0].row) return { rows: lesson.map(({ row }) => row), classes: lesson.map(({ name }) => name) };
   const form = new FormData();
-  form.append('class', name);
-  for (const file of files) form.append('image', file, 'image');
+  for (const { name, file } of lesson) {
+    form.append('class', name);
+    form.append('image', file, 'image');
+  }
   return form;
 }
+
+const quoted = (names) => names.map((name) => `“${name}”`).join(' and ');

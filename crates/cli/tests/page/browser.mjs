@@ -1,0 +1,80 @@
+// A browser that watches: pages opened here fail the test on any request to another host, any error on the console.
+
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { write } from './hand.mjs';
+
+const installed = createRequire(join(process.cwd(), 'package.json'));
+const { chromium } = installed('playwright-core');
+const AXE = readFileSync(installed.resolve('axe-core/axe.min.js'), 'utf8');
+
+const QUIET = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'];
+const ALONE = ['--disable-component-update', '--disable-sync', '--no-first-run'];
+const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
+
+export const launch = (executablePath) => chromium.launch({ executablePath, args: [...QUIET, ...ALONE, ...CAMERA] });
+
+/** A page in a context of its own, and what was wrong with it: `wrong` must stay empty. */
+export async function open(browser, address, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const wrong = [];
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (!['blob:', 'data:'].includes(protocol) && host !== new URL(address).host) wrong.push(`asked ${request.url()}`);
+  });
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) wrong.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
+  await page.goto(address);
+  await page.waitForSelector('.class, .method', { timeout: 20000 });
+  return { page, wrong, close: () => context.close() };
+}
+
+/** Draws a digit with the pointer, stroke by stroke. */
+export async function draw(page, digit, seed) {
+  await page.locator('#pad').scrollIntoViewIfNeeded();
+  const box = await page.locator('#pad').boundingBox();
+  for (const stroke of write(digit, seed, box.width)) {
+    await page.mouse.move(box.x + stroke[0].x, box.y + stroke[0].y);
+    await page.mouse.down();
+    for (const point of stroke.slice(1)) await page.mouse.move(box.x + point.x, box.y + point.y);
+    await page.mouse.up();
+  }
+}
+
+/** The settled answer to what is on the pad: the class, '?' for unknown. */
+export async function answer(page) {
+  await page.waitForSelector('#verdict[aria-busy=false]');
+  return page.locator('#verdict-class').textContent();
+}
+
+/** Draws on an empty pad and reads the answer. */
+export async function ask(page, digit, seed) {
+  await page.click('#clear');
+  await draw(page, digit, seed);
+  return answer(page);
+}
+
+/** Draws examples of a digit and teaches them under its name. */
+export async function teach(page, digit, seeds) {
+  await page.click('#clear');
+  await page.fill('#class-name', String(digit));
+  for (const seed of seeds) {
+    await draw(page, digit, seed);
+    await page.click('#add');
+  }
+  await page.click('#teach');
+  await page.waitForFunction(() => document.getElementById('teach-outcome').textContent.includes('on disk'));
+}
+
+/** What axe finds against WCAG 2 A and AA, as lines. */
+export async function obstacles(page) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() =>
+    globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }),
+  );
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ target }) => `${id}: ${help} at ${target}`));
+}
