@@ -114,6 +114,10 @@ class InterruptedError(AutoActivatorError):
     """Learning was stopped from outside; nothing was changed. Ctrl-C is a :class:`KeyboardInterrupt` instead."""
 
 
+class LockedError(AutoActivatorError, OSError):
+    """A model file that another process is changing."""
+
+
 class IoError(AutoActivatorError, OSError):
     """A file that cannot be read or written."""
 

@@ -11,8 +11,7 @@ pub fn raise(py: Python<'_>, error: &(impl Debug + Display)) -> PyErr {
 
 /// `NotFinite { .. }` becomes `NotFiniteError`; what has no class of its own is an `AutoActivatorError`.
 fn exception(py: Python<'_>, error: &(impl Debug + Display)) -> PyResult<PyErr> {
-    let debug = format!("{error:?}");
-    let variant: String = debug.chars().take_while(char::is_ascii_alphanumeric).collect();
+    let variant = autoactivator::kind(error);
     let classes = py.import("autoactivator.error")?;
     let class = classes
         .getattr(format!("{variant}Error").as_str())

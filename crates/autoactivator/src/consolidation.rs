@@ -54,6 +54,9 @@ pub struct TaskGrowth {
     pub rows: f64,
     /// Classes known when it ended.
     pub classes: usize,
+    /// Names of those that it brought; empty in files of before this was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_classes: Vec<String>,
     /// Nodes that it recruited.
     pub recruited: usize,
     /// Nodes after it.
@@ -277,6 +280,7 @@ impl Consolidation {
             task: self.growth.len() + 1,
             rows: self.memory.n_rows(),
             classes: self.memory.classes.len(),
+            new_classes: self.new_classes(),
             recruited: self.recruited.len() - before,
             nodes: self.recruited.len(),
             ended,
@@ -284,6 +288,16 @@ impl Consolidation {
         });
         self.deployed = Some(deployed);
         Ok(centred)
+    }
+
+    /// Classes of the memory that the model does not answer yet.
+    fn new_classes(&self) -> Vec<String> {
+        let names = self.memory.classes.names();
+        names
+            .iter()
+            .filter(|name| !self.classes().contains(name))
+            .cloned()
+            .collect()
     }
 
     fn recruit(&mut self) -> Option<Ended> {

@@ -45,6 +45,15 @@ pub struct Answer {
     pub probabilities: Vec<f32>,
 }
 
+/// How one row is judged, node by node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contributions {
+    /// Output of each node, in the order of recruitment.
+    pub outputs: Vec<f32>,
+    /// Output times weight, `(n_nodes, n_classes)`.
+    pub evidence: Matrix<f32>,
+}
+
 impl Learner for Deployed {
     fn name(&self) -> &'static str {
         "deployed"
@@ -121,6 +130,18 @@ impl Deployed {
             scores.col_mut(c).iter_mut().for_each(|s| *s += bias);
         }
         scores
+    }
+
+    /// What every node adds to the score of every class for one row: with the biases, that is the whole score.
+    pub fn contributions(&self, row: &[f32]) -> Result<Contributions, Error> {
+        let row = Rows::new(row, row.len())?;
+        check_rows(row, self.pool.as_pool().n_inputs())?;
+        let outputs = self.pool.as_pool().outputs(row, Precision::F32).into_values();
+        let weights = &self.readout.weights;
+        let evidence = Matrix::from_fn(outputs.len(), weights.n_cols(), |j, c| {
+            outputs[j] * weights[(j, c)]
+        });
+        Ok(Contributions { outputs, evidence })
     }
 
     /// Class and probabilities of each row; "unknown" where the highest score is as low as for the `reject` part of

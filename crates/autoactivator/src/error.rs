@@ -2,6 +2,12 @@
 
 use std::path::PathBuf;
 
+/// The name of an error's variant, under which every face knows it: `NotFinite { .. }` is `NotFinite`.
+pub fn kind(error: &impl std::fmt::Debug) -> String {
+    let debug = format!("{error:?}");
+    debug.chars().take_while(char::is_ascii_alphanumeric).collect()
+}
+
 /// An error of the method.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -201,6 +207,15 @@ pub enum Error {
     /// Learning was stopped from outside; nothing was changed.
     #[error("interrupted: the model is as it was before")]
     Interrupted,
+
+    /// A model file that another process is changing.
+    #[error(
+        "{}: another process is changing this model: wait until it is done, or end that process", path.display()
+    )]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
 
     /// A model file that cannot be read or written.
     #[error("{}: {cause}", path.display())]

@@ -58,8 +58,8 @@ pub use activation::Activation;
 pub use calibration::Calibration;
 pub use classes::ClassList;
 pub use consolidation::{Consolidation, TaskGrowth};
-pub use deployed::{Answer, Deployed, Origin};
-pub use error::Error;
+pub use deployed::{Answer, Contributions, Deployed, Origin};
+pub use error::{Error, kind};
 pub use learner::{Learner, Observer, Size, Step};
 pub use memory::Memory;
 pub use params::{
@@ -67,7 +67,7 @@ pub use params::{
 };
 pub use reactivation::{Awakening, Reactivation};
 pub use rows::{ImageShape, Labels, Rows, Table, check_rows, check_task};
-pub use snapshot::{FORMAT_VERSION, Model, write_atomically};
+pub use snapshot::{FORMAT_VERSION, Model, WriteLock, write_atomically};
 
 /// The README's snippets are tests.
 #[cfg(doctest)]

@@ -35,6 +35,8 @@ pub struct Reactivation {
 pub struct Awakening {
     /// The unit, from 0: the task identity.
     pub unit: usize,
+    /// threshold~(t): what the group gives every unit.
+    pub given: Vec<f64>,
     /// |threshold(t) - threshold~(t)| for every unit, Eq. (threshold_dis).
     pub distances: Vec<f64>,
     /// The class of each row, as a place in the learner's list.
@@ -67,11 +69,10 @@ impl Reactivation {
     pub fn reactivate(&self, group: Rows<'_>) -> Result<Awakening, Error> {
         self.check_predictable(group)?;
         let outputs = self.outputs(group, &self.all_units());
-        let distances: Vec<f64> = self
-            .units
-            .iter()
-            .zip(&outputs)
-            .map(|(unit, outputs)| (unit.threshold - threshold(outputs)).abs())
+        let given: Vec<f64> = outputs.iter().map(threshold).collect();
+        let pairs = self.units.iter().zip(&given);
+        let distances: Vec<f64> = pairs
+            .map(|(unit, given)| (unit.threshold - given).abs())
             .collect();
         let unit = nearest(distances.iter().copied());
         let classes = (0..group.len())
@@ -79,6 +80,7 @@ impl Reactivation {
             .collect();
         Ok(Awakening {
             unit,
+            given,
             distances,
             classes,
         })

@@ -7,23 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use autoactivator::Answer;
 use features::table::{AnswerRow, AnswerTable};
-use serde_json::{Map, Value, json};
+use server::answer::{self, Detail, class_of, detailed};
 
 use crate::args::AnswerFormat;
 
 /// The answer for a row of none of the known classes.
 pub const UNKNOWN: &str = "unknown";
-
-/// What is written of each answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// The class alone.
-    Class,
-    /// The most probable classes, so many.
-    Top(usize),
-    /// The probability of every class.
-    All,
-}
 
 /// Writes answers in the order of the rows.
 pub struct Answers<'a> {
@@ -87,7 +76,7 @@ impl<'a> Answers<'a> {
                 writeln!(writer, "{line}")?;
             }
             Sink::Jsonl(writer) => {
-                let line = json_line(self.row, name, class, &probabilities, self.detail);
+                let line = answer::object(self.classes, answer, self.detail, self.row, name);
                 writeln!(writer, "{line}")?;
             }
             Sink::Parquet(table) => table.write(AnswerRow {
@@ -133,29 +122,6 @@ fn open(output: Option<&Path>) -> Result<Box<dyn Write>> {
     })
 }
 
-/// The name of an answer's class; none for "unknown".
-pub fn class_of<'a>(classes: &'a [String], answer: &Answer) -> Option<&'a str> {
-    answer.class.map(|place| classes[place as usize].as_str())
-}
-
-/// Classes and their probabilities, as far as they are wanted; the most probable first when not all are.
-fn detailed<'a>(classes: &'a [String], answer: &Answer, detail: Detail) -> Vec<(&'a str, f32)> {
-    let mut all: Vec<(&str, f32)> = classes
-        .iter()
-        .map(String::as_str)
-        .zip(answer.probabilities.iter().copied())
-        .collect();
-    match detail {
-        Detail::Class => all.clear(),
-        Detail::All => {}
-        Detail::Top(k) => {
-            all.sort_by(|a, b| b.1.total_cmp(&a.1));
-            all.truncate(k);
-        }
-    }
-    all
-}
-
 fn csv_header(classes: &[String], detail: Detail, named: bool) -> String {
     let mut columns = vec!["row".to_owned()];
     columns.extend(named.then(|| "name".to_owned()));
@@ -190,40 +156,6 @@ fn csv_line(
         cells.push(probability.to_string());
     }
     cells.join(",")
-}
-
-fn json_line(
-    row: usize,
-    name: Option<&str>,
-    class: Option<&str>,
-    probabilities: &[(&str, f32)],
-    detail: Detail,
-) -> Value {
-    let mut line = Map::new();
-    line.insert("row".to_owned(), json!(row));
-    if let Some(name) = name {
-        line.insert("name".to_owned(), json!(name));
-    }
-    // None of the known classes is null: a class may well be called "unknown".
-    line.insert("class".to_owned(), json!(class));
-    match detail {
-        Detail::Class => {}
-        Detail::All => {
-            let all: Map<String, Value> = probabilities
-                .iter()
-                .map(|(class, p)| ((*class).to_owned(), json!(p)))
-                .collect();
-            line.insert("probabilities".to_owned(), Value::Object(all));
-        }
-        Detail::Top(_) => {
-            let top: Vec<Value> = probabilities
-                .iter()
-                .map(|(class, p)| json!({ "class": class, "probability": p }))
-                .collect();
-            line.insert("top".to_owned(), json!(top));
-        }
-    }
-    Value::Object(line)
 }
 
 /// A csv field, quoted when it has to be.

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::image_args::ImageArgs;
 use crate::reproduce::ReproduceArgs;
+use crate::serve::ServeArgs;
 
 /// Learns new classes in seconds on a CPU, without old data and without forgetting.
 #[derive(Debug, Parser)]
@@ -48,6 +49,8 @@ pub enum Command {
     DropClass(DropClassArgs),
     /// Write the deployed model alone: recruited nodes and readout, without the memory
     Export(ExportArgs),
+    /// Teach it live: learn and predict over HTTP, with a page to draw on
+    Serve(ServeArgs),
     /// Fetch data sets known by name, or show which are here
     #[command(subcommand)]
     Data(DataCommand),
@@ -123,13 +126,20 @@ pub struct LearnArgs {
     #[command(flatten)]
     pub rows: RowsArgs,
 
-    /// Kind of a new model [default: consolidation]
-    #[arg(long, value_enum)]
-    pub learner: Option<ModelKind>,
-
     /// Learn these classes only, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
+
+    #[command(flatten)]
+    pub new: NewModelArgs,
+}
+
+/// What a new model is to be.
+#[derive(Debug, Args)]
+pub struct NewModelArgs {
+    /// Kind of a new model [default: consolidation]
+    #[arg(long, value_enum)]
+    pub learner: Option<ModelKind>,
 
     /// Seed of a new model [default: 0]
     #[arg(long)]

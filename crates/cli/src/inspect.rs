@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use autoactivator::{Consolidation, Learner, Model, Reactivation};
 use serde_json::{Value, json};
+use server::describe::describe;
 
 use crate::args::InspectArgs;
 use crate::rows::name_of;
@@ -13,7 +14,7 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
     let model = Model::load(&args.model)?;
     let file_bytes = std::fs::metadata(&args.model)?.len();
     let text = if args.json {
-        format!("{:#}\n", as_json(&model, file_bytes))
+        format!("{:#}\n", describe(&model, file_bytes))
     } else {
         let details = match &model {
             Model::Reactivation(learner) => units(learner),
@@ -24,29 +25,6 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
-}
-
-fn as_json(model: &Model, file_bytes: u64) -> Value {
-    let learner = model.learner();
-    let size = learner.size();
-    let parameters = match model {
-        Model::Reactivation(learner) => json!(learner.params()),
-        Model::Consolidation(learner) => json!(learner.params()),
-        Model::Deployed(_) => Value::Null,
-    };
-    json!({
-        "learner": learner.name(),
-        "file_bytes": file_bytes,
-        "n_features": learner.n_features(),
-        "classes": learner.classes(),
-        "origin": model.origin(),
-        "nodes": size.nodes,
-        "model_mb": size.model_mb(),
-        "memory_mb": size.memory_mb(),
-        "multiply_adds": size.multiply_adds,
-        "parameters": parameters,
-        "growth": learner.growth(),
-    })
 }
 
 fn summary(learner: &dyn Learner, file_bytes: u64) -> String {

@@ -2,16 +2,17 @@
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{
-    Check, Consolidation, ConsolidationParams, ImageShape, Model, Reactivation, ReactivationParams,
+    Check, Consolidation, ConsolidationParams, Model, Reactivation, ReactivationParams, WriteLock,
 };
 use cil::data::Part;
 use serde_json::{Value, json};
 
-use crate::args::{LearnArgs, ModelKind};
+use crate::args::{LearnArgs, ModelKind, NewModelArgs};
 use crate::progress::TaskBar;
 use crate::rows::{Expected, RowSource};
 
 pub fn learn(args: &LearnArgs) -> Result<()> {
+    let _lock = WriteLock::take(&args.model)?;
     // A file that is no model is said before the rows are read.
     let found = if args.model.exists() {
         Some(reopen(args)?)
@@ -22,7 +23,11 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     let mut model = match found {
         Some(model) => model,
         None => {
-            let mut model = make(args, rows.image())?;
+            let base = ConsolidationParams {
+                image: rows.image(),
+                ..ConsolidationParams::default()
+            };
+            let mut model = make(&args.new, base)?;
             model.set_origin(rows.origin());
             model
         }
@@ -61,8 +66,8 @@ fn learn_rows(
     Ok(y.len())
 }
 
-/// A new model.
-fn make(args: &LearnArgs, image: Option<ImageShape>) -> Result<Model> {
+/// A new model, of these parameters where it is consolidation and nothing else was given.
+pub fn make(args: &NewModelArgs, base: ConsolidationParams) -> Result<Model> {
     let seed = args.seed.unwrap_or(0);
     match args.learner.unwrap_or(ModelKind::Consolidation) {
         ModelKind::Reactivation => {
@@ -74,11 +79,7 @@ fn make(args: &LearnArgs, image: Option<ImageShape>) -> Result<Model> {
             Ok(Model::Reactivation(Reactivation::new(params)))
         }
         ModelKind::Consolidation => {
-            let base = ConsolidationParams {
-                seed,
-                image,
-                ..ConsolidationParams::default()
-            };
+            let base = ConsolidationParams { seed, ..base };
             let params = args.consolidation.params(&args.shared, base).check()?;
             Ok(Model::Consolidation(Consolidation::new(params)))
         }
@@ -92,19 +93,27 @@ fn reopen(args: &LearnArgs) -> Result<Model> {
     match &mut model {
         Model::Reactivation(learner) => {
             let now = learner.params().clone();
-            let asked = args.reactivation.params(&args.shared, now.clone()).check()?;
+            let asked = args
+                .new
+                .reactivation
+                .params(&args.new.shared, now.clone())
+                .check()?;
             learner.set_repeated_classes(asked.repeated_classes);
             let asked = ReactivationParams {
-                seed: args.seed.unwrap_or(now.seed),
+                seed: args.new.seed.unwrap_or(now.seed),
                 ..(*asked).clone()
             };
             refuse_changes(args, &json!(learner.params()), &json!(asked))?;
         }
         Model::Consolidation(learner) => {
             let now = learner.params().clone();
-            let asked = args.consolidation.params(&args.shared, now.clone()).check()?;
+            let asked = args
+                .new
+                .consolidation
+                .params(&args.new.shared, now.clone())
+                .check()?;
             let asked = ConsolidationParams {
-                seed: args.seed.unwrap_or(now.seed),
+                seed: args.new.seed.unwrap_or(now.seed),
                 ..(*asked).clone()
             };
             refuse_changes(args, &json!(now), &json!(asked))?;

@@ -20,6 +20,7 @@ mod progress;
 mod reproduce;
 mod rows;
 mod run;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Unlearn(args) => memory::unlearn(args),
         Command::DropClass(args) => memory::drop_class(args),
         Command::Export(args) => memory::export(args),
+        Command::Serve(args) => serve::serve(args),
         Command::Data(DataCommand::Get(args)) => data::get(args),
         Command::Data(DataCommand::List(args)) => data::list(args),
     };

@@ -5,13 +5,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Consolidation, Learner, Model, write_atomically};
+use autoactivator::{Consolidation, Learner, Model, WriteLock, write_atomically};
 use cil::data::Part;
 
 use crate::args::{DropClassArgs, ExportArgs, MergeArgs, UnlearnArgs};
 use crate::rows::{Expected, RowSource};
 
 pub fn merge(args: &MergeArgs) -> Result<()> {
+    let _lock = WriteLock::take(&args.output)?;
     let base = args.base.as_deref().map(load).transpose()?;
     let mut models = args.models.iter();
     let Some(first) = models.next() else {
@@ -32,6 +33,7 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
 }
 
 pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
+    let _lock = WriteLock::take(&args.model)?;
     let mut learner = load(&args.model)?;
     let expected = Expected {
         n_features: learner.n_features(),
@@ -44,6 +46,7 @@ pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
 }
 
 pub fn drop_class(args: &DropClassArgs) -> Result<()> {
+    let _lock = WriteLock::take(&args.model)?;
     let mut learner = load(&args.model)?;
     learner.drop_class(&args.class)?;
     save(learner, &args.model)

@@ -1,11 +1,12 @@
 //! `autoactivator predict`: the class of each row; how many were right on stderr, when rows carry their class.
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Answer, Deployed, Error, Learner, Model, Rows};
+use autoactivator::{Answer, Error, Learner, Model, Rows};
 use cil::data::Part;
 use features::Batch;
+use server::answer::{self, Detail, class_of, sure};
 
-use crate::answers::{Answers, Detail, class_of, refuse_same};
+use crate::answers::{Answers, refuse_same};
 use crate::args::{GroupSize, PredictArgs};
 use crate::rows::{Expected, RowSource};
 
@@ -22,8 +23,8 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
         None => Detail::Class,
     };
     let asked = detail != Detail::Class || args.reject > 0.0;
-    let deployed = deployed(&model).filter(|_| args.group == GroupSize::Rows(1));
-    if asked && deployed.is_none() {
+    let alone = args.group == GroupSize::Rows(1);
+    if asked && !(alone && answer::rejects(&model)) {
         bail!("--proba, --top and --reject need a consolidation model, and rows judged alone");
     }
     let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
@@ -32,9 +33,10 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
     for batch in grouped(&rows, args.group)? {
         let batch = batch.with_context(|| args.rows.name())?;
         let x = batch.x.rows();
-        let found = match deployed.filter(|_| asked) {
-            Some(deployed) => deployed.answers(x, args.reject),
-            None => predict_groups(learner, x, args.group).map(|found| found.into_iter().map(sure).collect()),
+        let found = if alone {
+            answer::answers(&model, x, detail, args.reject)
+        } else {
+            predict_groups(learner, x, args.group).map(|found| found.into_iter().map(sure).collect())
         };
         let found = found.with_context(|| args.rows.name())?;
         answers.write(&found, batch.names.as_deref())?;
@@ -55,22 +57,6 @@ fn grouped<'a>(
     }
     let whole = Batch::collect(rows.batches()?)?;
     Ok(Box::new(whole.into_iter().map(Ok)))
-}
-
-/// What a model of consolidation predicts with.
-pub fn deployed(model: &Model) -> Option<&Deployed> {
-    match model {
-        Model::Consolidation(learner) => learner.deployed(),
-        Model::Deployed(deployed) => Some(deployed),
-        Model::Reactivation(_) => None,
-    }
-}
-
-fn sure(class: u32) -> Answer {
-    Answer {
-        class: Some(class),
-        probabilities: Vec::new(),
-    }
 }
 
 /// How many were right.
@@ -110,7 +96,6 @@ impl Tally {
 
 fn predict_groups(learner: &dyn Learner, x: Rows<'_>, group: GroupSize) -> Result<Vec<u32>, Error> {
     match group {
-        GroupSize::Rows(1) => learner.predict(x),
         GroupSize::All => learner.predict_group(x),
         GroupSize::Rows(rows) => {
             let groups: Result<Vec<_>, _> =

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use autoactivator::{ImageShape, Labels, Model, Table};
 use cil::data::{self, Part};
 use features::table::NO_CLASSES;
@@ -17,6 +17,7 @@ use features::{
 use serde_json::Value;
 
 use crate::args::RowsArgs;
+use crate::image_args::ImageArgs;
 use crate::interrupt;
 use crate::progress::ImagesBar;
 
@@ -104,18 +105,7 @@ impl<'a> RowSource<'a> {
 
     /// Rows of another backbone mean something else, even when there are as many features.
     fn check_origin(&self, expected: &Expected<'_>) -> Result<()> {
-        let (Some(expected), Some(found)) = (expected.origin, self.origin()) else {
-            return Ok(());
-        };
-        if !same(expected, &found) {
-            bail!(
-                "{}: the model was learned from {}, these rows come from {}: use the same one, or begin a new model",
-                self.args.rows.display(),
-                name_of(expected),
-                name_of(&found)
-            );
-        }
-        Ok(())
+        check_origin(expected.origin, self.origin().as_ref()).with_context(|| self.args.name())
     }
 
     /// Streams all rows, from the first.
@@ -325,14 +315,19 @@ fn open_extractor(args: &RowsArgs, folder: &ImageFolder, expected: &Expected<'_>
             None => Ok(Extractor::Pixels(Pixels::like(folder)?)),
         };
     }
+    open_backbones(&args.images)
+}
+
+/// The backbones that were named.
+pub fn open_backbones(args: &ImageArgs) -> Result<Extractor> {
     let open = |path: &PathBuf| -> Result<Backbone> {
-        let backbone = Backbone::open(path, args.images.backbone_spec(), args.images.engine)?;
+        let backbone = Backbone::open(path, args.backbone_spec(), args.engine)?;
         if let Some(note) = backbone.note() {
             eprintln!("note: {note}");
         }
         Ok(backbone)
     };
-    let backbones: Result<Vec<Backbone>> = args.images.backbones.iter().map(open).collect();
+    let backbones: Result<Vec<Backbone>> = args.backbones.iter().map(open).collect();
     Ok(Extractor::Backbones(backbones?))
 }
 
@@ -352,6 +347,18 @@ fn tell(rows: &ImageRows<'_>) {
     }
     if !skipped.is_empty() {
         eprintln!("{} images could not be read and were skipped", skipped.len());
+    }
+}
+
+/// Refuses rows of another origin than a model expects, where both are known.
+pub fn check_origin(expected: Option<&Value>, found: Option<&Value>) -> Result<()> {
+    match (expected, found) {
+        (Some(expected), Some(found)) if !same(expected, found) => bail!(
+            "the model was learned from {}, these rows come from {}: use the same one, or begin a new model",
+            name_of(expected),
+            name_of(found)
+        ),
+        _ => Ok(()),
     }
 }
 

@@ -3,12 +3,14 @@
 //! [`Extractor`] says what becomes of an image, [`ImageRows`] is the stream of what became of them.
 
 use std::fmt;
+use std::path::Path;
 
-use autoactivator::ImageShape;
+use autoactivator::{ImageShape, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::backbone::{Backbone, Identity};
-use crate::image::{ImageFolder, Pixels};
+use crate::error::Error;
+use crate::image::{ImageFolder, Pixels, decode_within};
 
 mod stream;
 mod work;
@@ -53,6 +55,24 @@ impl Extractor {
             Self::Backbones(backbones) => backbones.iter().map(Backbone::n_features).sum(),
             Self::Pixels(pixels) => pixels.shape.n_values(),
         }
+    }
+
+    /// The features of images in memory, one row each, none of more than `most_bytes` once decoded. Errors call the
+    /// first one `image 0`.
+    pub fn of_images(&self, images: &[&[u8]], most_bytes: u64) -> Result<Table, Error> {
+        let mut rows = Vec::with_capacity(images.len() * self.n_features());
+        for (place, bytes) in images.iter().enumerate() {
+            let image = decode_within(Path::new(&format!("image {place}")), bytes, most_bytes)?;
+            match self {
+                Self::Pixels(pixels) => rows.extend(pixels.row(&image)),
+                Self::Backbones(backbones) => {
+                    for backbone in backbones {
+                        rows.extend(backbone.features(&[&image])?);
+                    }
+                }
+            }
+        }
+        Ok(Table::new(rows, self.n_features())?)
     }
 
     /// The features of all images of a folder, in its order.

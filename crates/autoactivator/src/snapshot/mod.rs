@@ -7,6 +7,7 @@
 
 mod consolidation;
 mod container;
+mod lock;
 mod pool;
 mod reactivation;
 
@@ -21,6 +22,7 @@ use crate::learner::Learner;
 use crate::reactivation::Reactivation;
 
 use container::Container;
+pub use lock::WriteLock;
 
 /// The newest format this version writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -130,17 +132,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    let name = path
-        .file_name()
-        .ok_or_else(|| io::Error::other("not a file name"))?;
-    let mut beside = std::ffi::OsString::from(".");
-    beside.push(name);
-    beside.push(format!(".{}.tmp", std::process::id()));
-    let beside = folder.join(beside);
+    let beside = hidden_beside(path, &format!(".{}{UNFINISHED}", std::process::id()))?;
     let written = File::create(&beside).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
@@ -152,5 +144,26 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     renamed?;
     // The rename itself must reach the disk too.
-    File::open(&folder)?.sync_all()
+    File::open(folder_of(path))?.sync_all()
+}
+
+/// How the name of a file ends that is not whole yet.
+const UNFINISHED: &str = ".tmp";
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// A file beside `path` that listings leave out: its name with a dot before it and this ending.
+fn hidden_beside(path: &Path, ending: &str) -> io::Result<PathBuf> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| io::Error::other("not a file name"))?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(ending);
+    Ok(folder_of(path).join(hidden))
 }

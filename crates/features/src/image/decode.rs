@@ -21,13 +21,18 @@ const MOST_BYTES: u64 = 512 << 20;
 /// is transparent is laid over white. An image of more than 16,384 pixels a side, or of more than 512 MB, is refused
 /// before it is decoded.
 pub fn decode(path: &Path, bytes: &[u8]) -> Result<RgbImage, Error> {
+    decode_within(path, bytes, MOST_BYTES)
+}
+
+/// The same for an image that may take only so many bytes once decoded.
+pub fn decode_within(path: &Path, bytes: &[u8], most_bytes: u64) -> Result<RgbImage, Error> {
     if bytes.is_empty() {
         return Err(bad(path, "is an empty file, not an image"));
     }
     if image::guess_format(bytes).is_ok_and(|format| format == ImageFormat::Jpeg) && !jpeg::is_whole(bytes) {
         return Err(bad(path, "is damaged: the end of the JPEG is missing"));
     }
-    let image = upright(bytes).map_err(|error| bad(path, reason(&error)))?;
+    let image = upright(bytes, most_bytes).map_err(|error| bad(path, reason(&error, most_bytes)))?;
     if image.width() == 0 || image.height() == 0 {
         return Err(bad(path, "has no pixels"));
     }
@@ -38,12 +43,12 @@ pub fn decode(path: &Path, bytes: &[u8]) -> Result<RgbImage, Error> {
     })
 }
 
-fn upright(bytes: &[u8]) -> Result<DynamicImage, ImageError> {
+fn upright(bytes: &[u8], most_bytes: u64) -> Result<DynamicImage, ImageError> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
     let mut limits = Limits::default();
     limits.max_image_width = Some(LONGEST_SIDE);
     limits.max_image_height = Some(LONGEST_SIDE);
-    limits.max_alloc = Some(MOST_BYTES);
+    limits.max_alloc = Some(most_bytes);
     reader.limits(limits.clone());
     let mut decoder = reader.into_decoder()?;
     // The reader leaves the last word on the memory of the pixels themselves to its caller.
@@ -62,7 +67,7 @@ fn over_white(image: &DynamicImage) -> RgbImage {
     })
 }
 
-fn reason(error: &ImageError) -> String {
+fn reason(error: &ImageError, most_bytes: u64) -> String {
     match error {
         ImageError::Unsupported(_) => format!("is no JPEG, PNG or WebP image that can be decoded: {error}"),
         ImageError::Limits(limit) => match limit.kind() {
@@ -71,7 +76,7 @@ fn reason(error: &ImageError) -> String {
             }
             _ => format!(
                 "takes more than {} MB once decoded: make it smaller",
-                MOST_BYTES >> 20
+                most_bytes >> 20
             ),
         },
         _ => format!("is damaged: {error}"),

@@ -11,7 +11,7 @@ mod resample;
 mod resize;
 mod split;
 
-pub use decode::decode;
+pub use decode::{decode, decode_within};
 pub use folder::{ImageFile, ImageFolder, Part, is_image};
 pub use pixels::Pixels;
 pub use resize::{Filter, Resize};

@@ -1,0 +1,65 @@
+//! The page and its files, part of the program: `web/` beside the sources. Nothing is loaded from anywhere else, which
+//! the content security policy has the browser see to.
+
+use axum::extract::Path;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use crate::problem::Problem;
+
+/// Own files only; pictures and films may also be made by the page itself.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
+                      media-src 'self' blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; \
+                      manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What the page may use of the machine.
+const PERMISSIONS: &str = "camera=(self), microphone=(), geolocation=()";
+
+/// A file of `web/`.
+struct Asset {
+    name: &'static str,
+    content_type: &'static str,
+    content: &'static [u8],
+}
+
+macro_rules! asset {
+    ($name:literal, $content_type:literal) => {
+        Asset {
+            name: $name,
+            content_type: $content_type,
+            content: include_bytes!(concat!("../web/", $name)),
+        }
+    };
+}
+
+const PAGE: Asset = asset!("index.html", "text/html; charset=utf-8");
+
+const DOCS: Asset = asset!("docs.html", "text/html; charset=utf-8");
+
+/// Everything that the pages refer to, as `/assets/NAME`.
+const ASSETS: &[Asset] = &[];
+
+pub(crate) async fn page() -> Response {
+    respond(&PAGE)
+}
+
+pub(crate) async fn docs() -> Response {
+    respond(&DOCS)
+}
+
+pub(crate) async fn asset(Path(name): Path<String>) -> Result<Response, Problem> {
+    let found = ASSETS.iter().find(|asset| asset.name == name);
+    found
+        .map(respond)
+        .ok_or_else(|| Problem::not_found("NotFound", "the page has no such file"))
+}
+
+fn respond(asset: &Asset) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, asset.content_type),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::HeaderName::from_static("permissions-policy"), PERMISSIONS),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, asset.content).into_response()
+}

@@ -1,0 +1,388 @@
+//! From the body of a request to rows and questions: pure functions of bytes, so that anything can be thrown at them.
+//!
+//! JSON or a form; which, the content type says. [`learn`] serves learning and unlearning, [`predict`] predicting and
+//! explaining, [`merge`] takes model files.
+
+use std::fmt;
+
+use autoactivator::{Consolidation, Model, Table};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
+
+use crate::answer::Detail;
+use crate::limits::Limits;
+use crate::multipart::{self, Part};
+use crate::problem::Problem;
+
+/// What is to be learned or judged.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input<'a> {
+    /// Features.
+    Rows(Table),
+    /// Image files.
+    Images(Vec<&'a [u8]>),
+}
+
+impl Input<'_> {
+    /// Rows or images.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Rows(table) => table.rows().len(),
+            Self::Images(images) => images.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Examples and the class of each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lesson<'a> {
+    /// The examples.
+    pub input: Input<'a>,
+    /// Their classes.
+    pub classes: Vec<String>,
+}
+
+/// What is asked about rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question<'a> {
+    /// The rows.
+    pub input: Input<'a>,
+    /// What is wanted of each answer.
+    pub detail: Detail,
+    /// The part of known rows that may be answered "unknown".
+    pub reject: f64,
+}
+
+/// Memories to add.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Addition {
+    /// What is added.
+    pub model: Box<Consolidation>,
+    /// What both began from.
+    pub base: Option<Box<Consolidation>>,
+}
+
+/// Examples with their classes: `{"rows": [[...]], "classes": [...]}`, or a form in which each `image` belongs to the
+/// last `class` before it.
+pub fn learn<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Result<Lesson<'a>, Problem> {
+    let lesson = match Kind::of(content_type)? {
+        Kind::Json => learn_json(bytes)?,
+        Kind::Form => learn_form(multipart::parts(content_type, bytes, 2 * limits.rows)?)?,
+    };
+    check_input(&lesson.input, limits)?;
+    if lesson.input.len() != lesson.classes.len() {
+        return Err(autoactivator::Error::LengthMismatch {
+            rows: lesson.input.len(),
+            labels: lesson.classes.len(),
+        }
+        .into());
+    }
+    lesson
+        .classes
+        .iter()
+        .try_for_each(|class| check_class(class, limits))?;
+    Ok(lesson)
+}
+
+/// Rows and what is asked about them: `{"rows": [[...]], "top": 3}`, or a form with `image` files.
+pub fn predict<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Result<Question<'a>, Problem> {
+    let question = match Kind::of(content_type)? {
+        Kind::Json => predict_json(bytes)?,
+        Kind::Form => predict_form(multipart::parts(content_type, bytes, limits.rows + 3)?)?,
+    };
+    check_input(&question.input, limits)?;
+    Ok(question)
+}
+
+/// A form with the file `model` and, where both began from one, the file `base`.
+pub fn merge(content_type: &str, bytes: &[u8]) -> Result<Addition, Problem> {
+    if Kind::of(content_type)? != Kind::Form {
+        return Err(Problem::unsupported(
+            "send model files as multipart/form-data: a file `model`, and perhaps a file `base`",
+        ));
+    }
+    let (mut model, mut base) = (None, None);
+    for part in multipart::parts(content_type, bytes, 2)? {
+        let place = match part.name.as_str() {
+            "model" => &mut model,
+            "base" => &mut base,
+            _ => return Err(unknown_field(&part, "`model` and `base`")),
+        };
+        *place = Some(memory(&part)?);
+    }
+    let model = model.ok_or_else(|| Problem::bad_request("the form has no file `model`"))?;
+    Ok(Addition { model, base })
+}
+
+/// Whether a name can be a class: not empty, not too long, and nothing that a terminal or a log would act upon.
+pub fn check_class(class: &str, limits: &Limits) -> Result<(), Problem> {
+    if class.trim().is_empty() {
+        return Err(Problem::bad_request("a class has no name: give it one"));
+    }
+    if class.chars().count() > limits.class_name {
+        return Err(Problem::too_large(format!(
+            "a class name is longer than {} characters: shorten it",
+            limits.class_name
+        )));
+    }
+    if class.chars().any(char::is_control) {
+        return Err(Problem::bad_request(
+            "a class name has control characters: leave them out",
+        ));
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Json,
+    Form,
+}
+
+impl Kind {
+    fn of(content_type: &str) -> Result<Self, Problem> {
+        let essence = content_type.split(';').next().unwrap_or_default().trim();
+        if essence.eq_ignore_ascii_case("application/json") {
+            Ok(Self::Json)
+        } else if essence.eq_ignore_ascii_case("multipart/form-data") {
+            Ok(Self::Form)
+        } else {
+            Err(Problem::unsupported(
+                "send application/json, or multipart/form-data for files",
+            ))
+        }
+    }
+}
+
+fn check_input(input: &Input<'_>, limits: &Limits) -> Result<(), Problem> {
+    if input.is_empty() {
+        return Err(Problem::bad_request(
+            "there is no row and no image: give at least one",
+        ));
+    }
+    if input.len() > limits.rows {
+        return Err(Problem::too_large(format!(
+            "{} rows are more than the {} that are allowed: send less at a time",
+            input.len(),
+            limits.rows
+        )));
+    }
+    let Input::Images(images) = input else {
+        return Ok(());
+    };
+    match images.iter().position(|image| image.len() > limits.image_bytes) {
+        Some(place) => Err(Problem::too_large(format!(
+            "image {place} is larger than {} bytes: make it smaller",
+            limits.image_bytes
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn learn_json(bytes: &[u8]) -> Result<Lesson<'static>, Problem> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Body {
+        rows: FlatRows,
+        classes: Vec<String>,
+    }
+    let body: Body = from_json(bytes)?;
+    Ok(Lesson {
+        input: Input::Rows(body.rows.table()?),
+        classes: body.classes,
+    })
+}
+
+fn learn_form(parts: Vec<Part<'_>>) -> Result<Lesson<'_>, Problem> {
+    let (mut images, mut classes, mut class) = (Vec::new(), Vec::new(), None);
+    for part in parts {
+        match part.name.as_str() {
+            "class" => class = Some(text(&part)?.to_owned()),
+            "image" => {
+                let class: &Option<String> = &class;
+                classes.push(class.clone().ok_or_else(|| {
+                    Problem::bad_request("an image comes before any class: send the field `class` first")
+                })?);
+                images.push(part.content);
+            }
+            _ => return Err(unknown_field(&part, "`class` and `image`")),
+        }
+    }
+    Ok(Lesson {
+        input: Input::Images(images),
+        classes,
+    })
+}
+
+fn predict_json(bytes: &[u8]) -> Result<Question<'static>, Problem> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Body {
+        rows: FlatRows,
+        top: Option<usize>,
+        #[serde(default)]
+        proba: bool,
+        #[serde(default)]
+        reject: f64,
+    }
+    let body: Body = from_json(bytes)?;
+    Ok(Question {
+        input: Input::Rows(body.rows.table()?),
+        detail: detail(body.top, body.proba)?,
+        reject: rate(body.reject)?,
+    })
+}
+
+fn predict_form(parts: Vec<Part<'_>>) -> Result<Question<'_>, Problem> {
+    let (mut images, mut top, mut proba, mut reject) = (Vec::new(), None, false, 0.0);
+    for part in parts {
+        match part.name.as_str() {
+            "image" => images.push(part.content),
+            "top" => top = Some(parsed(&part, "a number of classes")?),
+            "proba" => proba = parsed(&part, "true or false")?,
+            "reject" => reject = parsed(&part, "a number from 0 to 1")?,
+            _ => return Err(unknown_field(&part, "`image`, `top`, `proba` and `reject`")),
+        }
+    }
+    Ok(Question {
+        input: Input::Images(images),
+        detail: detail(top, proba)?,
+        reject: rate(reject)?,
+    })
+}
+
+fn detail(top: Option<usize>, proba: bool) -> Result<Detail, Problem> {
+    match (top, proba) {
+        (Some(_), true) => Err(Problem::bad_request("give `top` or `proba`, not both")),
+        (Some(0), _) => Err(Problem::bad_request("`top` is 0: a number of classes above 0")),
+        (Some(k), _) => Ok(Detail::Top(k)),
+        (None, true) => Ok(Detail::All),
+        (None, false) => Ok(Detail::Class),
+    }
+}
+
+fn rate(reject: f64) -> Result<f64, Problem> {
+    if (0.0..=1.0).contains(&reject) {
+        return Ok(reject);
+    }
+    Err(Problem::bad_request(format!(
+        "`reject` is {reject}: a number from 0 to 1"
+    )))
+}
+
+fn memory(part: &Part<'_>) -> Result<Box<Consolidation>, Problem> {
+    let bad = |reason| {
+        Problem::from(autoactivator::Error::BadModel {
+            path: part.name.clone().into(),
+            reason,
+        })
+    };
+    match Model::from_bytes(part.content).map_err(bad)? {
+        Model::Consolidation(learner) => Ok(Box::new(learner)),
+        Model::Deployed(_) => Err(autoactivator::Error::NoMemory.into()),
+        Model::Reactivation(_) => Err(bad(
+            "only consolidation has a memory that can be merged".to_owned()
+        )),
+    }
+}
+
+fn text<'a>(part: &Part<'a>) -> Result<&'a str, Problem> {
+    str::from_utf8(part.content)
+        .map_err(|_| Problem::bad_request(format!("the field `{}` is not UTF-8", part.name)))
+}
+
+fn parsed<T: std::str::FromStr>(part: &Part<'_>, allowed: &str) -> Result<T, Problem> {
+    let wrong = |_| Problem::bad_request(format!("the field `{}` is not {allowed}", part.name));
+    text(part)?.trim().parse().map_err(wrong)
+}
+
+fn unknown_field(part: &Part<'_>, known: &str) -> Problem {
+    let name: String = part.name.chars().filter(|c| !c.is_control()).take(40).collect();
+    Problem::bad_request(format!("the form has a field `{name}`: known are {known}"))
+}
+
+fn from_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Problem> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| Problem::bad_request(format!("the JSON cannot be read: {error}")))
+}
+
+/// Rows of one width, read into one piece.
+#[derive(Debug, Default)]
+struct FlatRows {
+    values: Vec<f32>,
+    n_rows: usize,
+    n_features: usize,
+}
+
+impl FlatRows {
+    fn table(self) -> Result<Table, Problem> {
+        // No rows have no width either; whoever counts them complains.
+        let n_features = if self.n_rows == 0 { 1 } else { self.n_features };
+        Ok(Table::new(self.values, n_features)?)
+    }
+}
+
+impl<'de> Deserialize<'de> for FlatRows {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(RowsVisitor)
+    }
+}
+
+struct RowsVisitor;
+
+impl<'de> Visitor<'de> for RowsVisitor {
+    type Value = FlatRows;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of rows, each a list of numbers")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<FlatRows, A::Error> {
+        let mut flat = FlatRows::default();
+        while let Some(width) = rows.next_element_seed(Row(&mut flat.values))? {
+            if flat.n_rows == 0 {
+                flat.n_features = width;
+            }
+            if width != flat.n_features {
+                let (row, first) = (flat.n_rows, flat.n_features);
+                return Err(A::Error::custom(format!(
+                    "row {row} has {width} features, row 0 has {first}"
+                )));
+            }
+            flat.n_rows += 1;
+        }
+        Ok(flat)
+    }
+}
+
+/// Adds one row to the values, and says how wide it was.
+struct Row<'a>(&'a mut Vec<f32>);
+
+impl<'de> DeserializeSeed<'de> for Row<'_> {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Row<'_> {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a row: a list of numbers")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<usize, A::Error> {
+        let before = self.0.len();
+        while let Some(value) = values.next_element::<f32>()? {
+            self.0.push(value);
+        }
+        Ok(self.0.len() - before)
+    }
+}

@@ -1,0 +1,285 @@
+//! Who may: a bearer token for whatever changes the model, no other site's pages, no other names for this machine.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// What is asked with a body but changes nothing.
+const QUESTIONS: [&str; 2] = ["/v1/predict", "/v1/explain"];
+
+/// Headers that every response has.
+const ALWAYS: [(HeaderName, HeaderValue); 3] = [
+    (
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    ),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+];
+
+/// What is checked of every request.
+pub(crate) struct Guard {
+    /// SHA-256 of the token that changes need.
+    token: Option<[u8; 32]>,
+    /// Origins whose pages may ask too.
+    cors: Vec<String>,
+    /// Whether only this machine can connect.
+    loopback: bool,
+}
+
+impl Guard {
+    pub(crate) fn new(token: Option<&str>, cors: Vec<String>, loopback: bool) -> Self {
+        Self {
+            token: token.map(|token| Sha256::digest(token).into()),
+            cors,
+            loopback,
+        }
+    }
+
+    pub(crate) fn needs_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
+        self.check_host(headers)?;
+        if method.is_safe() {
+            return Ok(());
+        }
+        self.check_origin(headers)?;
+        if QUESTIONS.contains(&path) {
+            return Ok(());
+        }
+        self.check_token(headers)
+    }
+
+    /// A page of another site can have its name point to this machine; that name is then in the request.
+    fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        match headers.get(header::HOST) {
+            Some(host) if self.loopback && !is_local(host) => Err(Problem::forbidden(
+                "this server is for this machine only: use localhost or 127.0.0.1 as its name",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Browsers tell which site a request comes from; programs need not.
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let allowed = match headers.get(header::ORIGIN) {
+            Some(origin) => self.is_listed(origin) || is_same(origin, text("host")),
+            None => matches!(text("sec-fetch-site"), None | Some("same-origin" | "none")),
+        };
+        if allowed {
+            return Ok(());
+        }
+        Err(Problem::forbidden(
+            "a page of another site may not ask this server: allow its origin with --cors",
+        ))
+    }
+
+    fn is_listed(&self, origin: &HeaderValue) -> bool {
+        self.cors
+            .iter()
+            .any(|listed| listed.as_bytes() == origin.as_bytes())
+    }
+
+    fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(token) = &self.token else {
+            return Ok(());
+        };
+        let given = headers.get(header::AUTHORIZATION).and_then(|value| {
+            let (scheme, token) = value.as_bytes().split_at_checked("Bearer ".len())?;
+            scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
+        });
+        let given = given
+            .ok_or_else(|| Problem::unauthorized("changing the model needs a token: send it as a bearer"))?;
+        // How long it takes to compare digests, all of them to the end, says nothing about the token.
+        let given: [u8; 32] = Sha256::digest(given).into();
+        let difference = given.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b));
+        if std::hint::black_box(difference) == 0 {
+            return Ok(());
+        }
+        Err(Problem::unauthorized("this is not the token of the server"))
+    }
+
+    /// Lets a page of a listed origin read the response.
+    fn open(&self, origin: Option<&HeaderValue>, response: &mut Response) {
+        if self.cors.is_empty() {
+            return;
+        }
+        let headers = response.headers_mut();
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        if let Some(origin) = origin.filter(|origin| self.is_listed(origin)) {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        }
+    }
+}
+
+/// Checks a request before anything of it is read, and adds what every response has.
+pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let checked = app
+        .guard
+        .check(request.method(), request.uri().path(), request.headers());
+    let listed = origin.as_ref().is_some_and(|origin| app.guard.is_listed(origin));
+    let mut response = match checked {
+        Err(problem) => problem.into_response(),
+        Ok(()) if listed && request.method() == Method::OPTIONS => preflight(),
+        Ok(()) => next.run(request).await,
+    };
+    app.guard.open(origin.as_ref(), &mut response);
+    let headers = response.headers_mut();
+    for (name, value) in ALWAYS {
+        headers.entry(name).or_insert(value);
+    }
+    response
+}
+
+fn preflight() -> Response {
+    let allowed = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "authorization, content-type",
+        ),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    (StatusCode::NO_CONTENT, allowed).into_response()
+}
+
+/// Whether a host header names this machine as seen from itself.
+fn is_local(host: &HeaderValue) -> bool {
+    let authority = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
+    authority.is_some_and(|authority| {
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        let address = host.parse::<IpAddr>();
+        host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+    })
+}
+
+/// Whether an origin is the address that the request was sent to.
+fn is_same(origin: &HeaderValue, host: Option<&str>) -> bool {
+    let origin = origin.to_str().unwrap_or_default();
+    let named = origin
+        .strip_prefix("http://")
+        .or_else(|| origin.strip_prefix("https://"));
+    named.is_some() && named == host
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pair = |&(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value));
+        pairs.iter().map(pair).collect()
+    }
+
+    fn status(guard: &Guard, method: &Method, path: &str, pairs: &[(&'static str, &'static str)]) -> u16 {
+        match guard.check(method, path, &headers(pairs)) {
+            Ok(()) => 200,
+            Err(problem) => problem.status.as_u16(),
+        }
+    }
+
+    #[test]
+    fn other_names_of_this_machine_are_refused_on_loopback() {
+        let guard = Guard::new(None, Vec::new(), true);
+        let get = |host| status(&guard, &Method::GET, "/", &[("host", host)]);
+        for host in [
+            "localhost",
+            "LOCALHOST:7878",
+            "127.0.0.1:7878",
+            "127.1.2.3",
+            "[::1]:80",
+        ] {
+            assert_eq!(get(host), 200, "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "",
+            "[::2]",
+            "127.0.0.1.evil.example",
+        ] {
+            assert_eq!(get(host), 403, "{host}");
+        }
+        let elsewhere = Guard::new(Some("t"), Vec::new(), false);
+        assert_eq!(
+            status(&elsewhere, &Method::GET, "/", &[("host", "birds.example")]),
+            200
+        );
+    }
+
+    #[test]
+    fn pages_of_other_sites_may_not_ask() {
+        let guard = Guard::new(None, vec!["https://lab.example".to_owned()], true);
+        let post = |pairs: &[_]| {
+            let all = [&[("host", "localhost:1")], pairs].concat();
+            status(&guard, &Method::POST, "/v1/learn", &all)
+        };
+        assert_eq!(post(&[]), 200);
+        assert_eq!(post(&[("origin", "http://localhost:1")]), 200);
+        assert_eq!(post(&[("origin", "https://lab.example")]), 200);
+        assert_eq!(post(&[("sec-fetch-site", "same-origin")]), 200);
+        for origin in [
+            "http://localhost:2",
+            "https://evil.example",
+            "null",
+            "localhost:1",
+            "",
+        ] {
+            assert_eq!(post(&[("origin", origin)]), 403, "{origin}");
+        }
+        assert_eq!(post(&[("sec-fetch-site", "cross-site")]), 403);
+        assert_eq!(post(&[("sec-fetch-site", "same-site")]), 403);
+    }
+
+    #[test]
+    fn changes_need_the_whole_token_and_nothing_else_does() {
+        let guard = Guard::new(Some("a b"), Vec::new(), false);
+        let with = |method: &Method, path, token: &'static str| {
+            status(&guard, method, path, &[("authorization", token)])
+        };
+        for (method, path) in [
+            (Method::POST, "/v1/learn"),
+            (Method::POST, "/v1/unlearn"),
+            (Method::POST, "/v1/merge"),
+            (Method::DELETE, "/v1/classes/5"),
+            (Method::POST, "/"),
+        ] {
+            assert_eq!(with(&method, path, "Bearer a b"), 200);
+            assert_eq!(with(&method, path, "bearer a b"), 200);
+            for token in [
+                "",
+                "Bearer",
+                "Bearer ",
+                "Bearer a",
+                "Bearer a b ",
+                "Bearer A b",
+                "Basic a b",
+                "a b",
+            ] {
+                assert_eq!(with(&method, path, token), 401, "{token}");
+            }
+            assert_eq!(status(&guard, &method, path, &[]), 401);
+        }
+        for (method, path) in [
+            (Method::GET, "/v1/model"),
+            (Method::POST, "/v1/predict"),
+            (Method::POST, "/v1/explain"),
+        ] {
+            assert_eq!(status(&guard, &method, path, &[]), 200);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The HTTP face: one model that learns and predicts at the same time, and a page to teach it.
+//!
+//! A request goes through `guard` (may it?), `routes` (what is asked?) and [`body`] (bytes to rows), then to one of two
+//! places. Whatever only reads is answered from the current [`Edition`], which never changes; whatever changes the
+//! model is queued for the `writer`, which publishes the next edition once it is on disk. [`Server`] puts it together.
+
+pub mod answer;
+mod app;
+mod assets;
+pub mod body;
+mod change;
+pub mod describe;
+mod edition;
+mod error;
+mod explain;
+mod guard;
+mod held_out;
+mod limits;
+mod listen;
+mod log;
+mod metrics;
+mod multipart;
+mod openapi;
+mod problem;
+mod routes;
+mod server;
+pub mod starter;
+mod tasks;
+mod writer;
+
+pub use edition::Edition;
+pub use error::Error;
+pub use held_out::HeldOut;
+pub use limits::Limits;
+pub use problem::Problem;
+pub use server::{Options, Server};

@@ -1,0 +1,61 @@
+//! How much a request may ask for: every bound in one place, each with the option that changes it.
+
+use std::time::Duration;
+
+/// What a request may ask for at the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Rows, or images, of a request.
+    pub rows: usize,
+    /// Bytes of a request's body.
+    pub body_bytes: usize,
+    /// Bytes of a body that holds model files.
+    pub model_bytes: usize,
+    /// Bytes of an image file.
+    pub image_bytes: usize,
+    /// Pixels of an image.
+    pub image_pixels: usize,
+    /// Characters of a class name.
+    pub class_name: usize,
+    /// Classes that a model may know.
+    pub classes: usize,
+    /// Changes that wait for the writer.
+    pub queue: usize,
+    /// Connections at a time.
+    pub connections: usize,
+    /// How long a request may take to arrive, and to be answered.
+    pub time: Duration,
+}
+
+/// How long a connection may take to send the head of a request; also how long an idle one is kept.
+pub(crate) const HEAD_TIME: Duration = Duration::from_secs(15);
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            rows: 10_000,
+            body_bytes: 32 << 20,
+            model_bytes: 256 << 20,
+            image_bytes: 16 << 20,
+            image_pixels: 40_000_000,
+            class_name: 100,
+            classes: 10_000,
+            queue: 64,
+            connections: 16_000,
+            time: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Limits {
+    /// Bytes of all bodies that are being read or worked on.
+    pub(crate) fn all_bodies(&self) -> usize {
+        2 * self.model_bytes.max(self.body_bytes)
+    }
+
+    /// Bytes that an image may take once decoded.
+    pub(crate) fn decoded_bytes(&self) -> u64 {
+        // Four channels of two bytes at the most.
+        8 * self.image_pixels as u64
+    }
+}

@@ -1,0 +1,167 @@
+//! Connections: how many there may be, how long they may say nothing, and who has to go when there is no more room.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
+
+use crate::app::App;
+use crate::error::Error;
+use crate::limits::HEAD_TIME;
+
+/// Connections that wait to be accepted.
+const BACKLOG: u32 = 4096;
+
+/// How often it is asked whether to stop.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Files that are open beside connections.
+const OTHER_FILES: u64 = 128;
+
+/// Listens, also right after another process did.
+pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
+    let bound = || {
+        let socket = if address.is_ipv4() {
+            TcpSocket::new_v4()?
+        } else {
+            TcpSocket::new_v6()?
+        };
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    bound().map_err(|cause| Error::Listen { address, cause })
+}
+
+/// As many connections as are wanted and as the system allows, which is asked to allow as many as it can.
+pub(crate) fn room_for(wanted: usize) -> usize {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let mut files = getrlimit(Resource::Nofile);
+        files.current = files.maximum;
+        let _ = setrlimit(Resource::Nofile, files);
+        if let Some(allowed) = getrlimit(Resource::Nofile).current {
+            let allowed = usize::try_from(allowed.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
+            return wanted.min(allowed).max(1);
+        }
+    }
+    wanted
+}
+
+/// Accepts connections until it is told to stop.
+pub(crate) async fn accept(
+    listener: TcpListener,
+    app: Arc<App>,
+    router: Router,
+    room: usize,
+    stop: &AtomicBool,
+) {
+    let free = Arc::new(Semaphore::new(room));
+    let mut silent = Silent::default();
+    while !stop.load(Ordering::Relaxed) {
+        match timeout(PATIENCE, listener.accept()).await {
+            Err(_) => {}
+            // Too many files, most likely: it passes.
+            Ok(Err(_)) => sleep(PATIENCE).await,
+            Ok(Ok((stream, _))) => {
+                if let Some(place) = silent.place(&free).await {
+                    let spoke = Arc::new(AtomicBool::new(false));
+                    let connection = converse(
+                        stream,
+                        router.clone(),
+                        Arc::clone(&app),
+                        Arc::clone(&spoke),
+                        place,
+                    );
+                    silent.add(tokio::spawn(connection).abort_handle(), spoke);
+                }
+            }
+        }
+    }
+}
+
+/// Answers the requests of one connection.
+async fn converse(
+    stream: TcpStream,
+    router: Router,
+    app: Arc<App>,
+    spoke: Arc<AtomicBool>,
+    _place: OwnedSemaphorePermit,
+) {
+    let _counted = Counted::new(app);
+    let _ = stream.set_nodelay(true);
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |request| {
+        spoke.store(true, Ordering::Relaxed);
+        router.call(request)
+    });
+    // A connection that breaks off is nobody's error.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+/// Connections that have not asked for anything yet, the oldest first.
+#[derive(Default)]
+struct Silent(VecDeque<(AbortHandle, Arc<AtomicBool>)>);
+
+impl Silent {
+    fn add(&mut self, connection: AbortHandle, spoke: Arc<AtomicBool>) {
+        while self.0.front().is_some_and(over) {
+            self.0.pop_front();
+        }
+        self.0.push_back((connection, spoke));
+    }
+
+    /// A place for one more connection; when there is none, the one that has been silent for longest goes.
+    async fn place(&mut self, free: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(free).try_acquire_owned() {
+            return Some(place);
+        }
+        while let Some(connection) = self.0.pop_front() {
+            if !over(&connection) {
+                connection.0.abort();
+                break;
+            }
+        }
+        timeout(PATIENCE, Arc::clone(free).acquire_owned())
+            .await
+            .ok()?
+            .ok()
+    }
+}
+
+/// Whether a connection has ended, or has said something.
+fn over((connection, spoke): &(AbortHandle, Arc<AtomicBool>)) -> bool {
+    connection.is_finished() || spoke.load(Ordering::Relaxed)
+}
+
+/// Counts itself for as long as it lives.
+struct Counted(Arc<App>);
+
+impl Counted {
+    fn new(app: Arc<App>) -> Self {
+        app.metrics.connections.fetch_add(1, Ordering::Relaxed);
+        Self(app)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}

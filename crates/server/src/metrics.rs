@@ -1,0 +1,119 @@
+//! Numbers for Prometheus: requests by address and status, how long they took, what the model is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::app::App;
+
+/// Upper ends of the classes of times, in seconds.
+const TIMES: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
+
+/// What is counted of requests.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    requests: Mutex<BTreeMap<(String, String, u16), Times>>,
+    pub(crate) in_flight: AtomicUsize,
+    pub(crate) connections: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Times {
+    /// Requests that took at most so long.
+    within: [u64; TIMES.len()],
+    count: u64,
+    seconds: f64,
+}
+
+impl Metrics {
+    /// Counts a request to an address as the routes write it.
+    pub(crate) fn count(&self, method: &str, path: &str, status: u16, took: Duration) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let times = requests
+            .entry((method.to_owned(), path.to_owned(), status))
+            .or_default();
+        let seconds = took.as_secs_f64();
+        times.count += 1;
+        times.seconds += seconds;
+        let classes = times.within.iter_mut().zip(TIMES);
+        classes
+            .filter(|(_, end)| seconds <= *end)
+            .for_each(|(n, _)| *n += 1);
+    }
+
+    fn write_requests(&self, text: &mut String) {
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = "autoactivator_request_seconds";
+        let _ = writeln!(
+            text,
+            "# HELP {name} How long requests took.\n# TYPE {name} histogram"
+        );
+        for ((method, path, status), times) in requests.iter() {
+            let labels = format!("method=\"{method}\",path=\"{path}\",status=\"{status}\"");
+            for (n, end) in times.within.iter().zip(TIMES) {
+                let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{end}\"}} {n}");
+            }
+            let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", times.count);
+            let _ = writeln!(text, "{name}_sum{{{labels}}} {}", times.seconds);
+            let _ = writeln!(text, "{name}_count{{{labels}}} {}", times.count);
+        }
+    }
+}
+
+/// Everything, as Prometheus reads it.
+pub(crate) fn text(app: &App) -> String {
+    let edition = app.edition();
+    let learner = edition.model.learner();
+    let (counts, metrics) = (&app.writer.counts, &app.metrics);
+    let gauges = [
+        ("version", "Changes since the server started.", edition.version),
+        (
+            "classes",
+            "Classes that the model knows.",
+            learner.classes().len() as u64,
+        ),
+        ("nodes", "Nodes of the model.", learner.size().nodes as u64),
+        ("file_bytes", "Size of the model file.", edition.file_bytes),
+        ("queue", "Changes that wait.", app.writer.waiting() as u64),
+        (
+            "in_flight",
+            "Requests being answered.",
+            metrics.in_flight.load(Relaxed) as u64,
+        ),
+        (
+            "connections",
+            "Connections open.",
+            metrics.connections.load(Relaxed) as u64,
+        ),
+    ];
+    let totals = [
+        ("changes", "Changes of the model.", &counts.changes),
+        ("rows", "Rows learned, unlearned or merged.", &counts.rows),
+        ("writes", "Times that the model file was written.", &counts.writes),
+        (
+            "refused",
+            "Changes refused because too many waited.",
+            &counts.refused,
+        ),
+    ];
+    let mut text = String::new();
+    for (name, help, value) in gauges {
+        let _ = writeln!(
+            text,
+            "# HELP autoactivator_{name} {help}\n# TYPE autoactivator_{name} gauge\nautoactivator_{name} {value}"
+        );
+    }
+    for (name, help, value) in totals {
+        let _ = writeln!(
+            text,
+            "# HELP autoactivator_{name}_total {help}\n# TYPE autoactivator_{name}_total counter\n\
+             autoactivator_{name}_total {}",
+            value.load(Relaxed)
+        );
+    }
+    metrics.write_requests(&mut text);
+    text
+}

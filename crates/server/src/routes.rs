@@ -1,0 +1,339 @@
+//! The addresses, and what each does: unpack, ask the edition or the writer, pack. `openapi.json` describes every one.
+
+use std::sync::Arc;
+
+use autoactivator::Model;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, delete, get, post};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::answer;
+use crate::app::{App, Received};
+use crate::assets;
+use crate::body::{self, Question};
+use crate::change::Change;
+use crate::describe::{describe, image_of, rows_by_class};
+use crate::edition::Edition;
+use crate::explain;
+use crate::guard::guard;
+use crate::log::log;
+use crate::metrics;
+use crate::openapi;
+use crate::problem::Problem;
+use crate::tasks;
+
+type Shared = State<Arc<App>>;
+type Answered = Result<Response, Problem>;
+
+/// Every address with its method.
+pub(crate) fn table() -> Vec<(&'static str, &'static str, MethodRouter<Arc<App>>)> {
+    vec![
+        ("get", "/", get(assets::page)),
+        ("get", "/assets/{name}", get(assets::asset)),
+        ("get", "/docs", get(assets::docs)),
+        ("get", "/openapi.json", get(openapi::document)),
+        ("get", "/health", get(health)),
+        ("get", "/ready", get(ready)),
+        ("get", "/metrics", get(metrics)),
+        ("get", "/v1/model", get(model)),
+        ("get", "/v1/classes", get(classes)),
+        ("delete", "/v1/classes/{class}", delete(drop_class)),
+        ("post", "/v1/learn", post(learn)),
+        ("post", "/v1/unlearn", post(unlearn)),
+        ("post", "/v1/merge", post(merge)),
+        ("post", "/v1/predict", post(predict)),
+        ("post", "/v1/explain", post(explain)),
+        ("get", "/v1/growth", get(growth)),
+        ("get", "/v1/held-out", get(held_out)),
+        ("get", "/v1/examples", get(examples)),
+        ("get", "/v1/download/memory", get(download_memory)),
+        ("get", "/v1/download/model", get(download_model)),
+        ("get", "/v1/download/onnx", get(download_onnx)),
+    ]
+}
+
+/// Everything that the server answers.
+pub(crate) fn router(app: &Arc<App>) -> Router {
+    let routes = table().into_iter();
+    routes
+        .fold(Router::new(), |router, (_, path, handler)| {
+            router.route(path, handler)
+        })
+        .fallback(async || Problem::not_found("NotFound", "there is nothing at this address: see /docs"))
+        .method_not_allowed_fallback(async || Problem::method_not_allowed())
+        .layer(from_fn_with_state(Arc::clone(app), guard))
+        .layer(from_fn_with_state(Arc::clone(app), log))
+        .with_state(Arc::clone(app))
+}
+
+fn json_response(value: &Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
+/// Puts the edition's version beside what it answers.
+fn versioned(mut value: Value, edition: &Edition) -> Value {
+    value["version"] = json!(edition.version);
+    value
+}
+
+async fn health() -> Response {
+    json_response(&json!({ "status": "ok" }))
+}
+
+async fn ready(State(app): Shared) -> Answered {
+    if app.writer.is_alive() {
+        return Ok(json_response(&json!({ "status": "ready" })));
+    }
+    Err(Problem::unavailable("Ending", "the server takes no more changes"))
+}
+
+async fn metrics(State(app): Shared) -> Response {
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    (kind, metrics::text(&app)).into_response()
+}
+
+async fn model(State(app): Shared) -> Response {
+    let edition = app.edition();
+    let model = &edition.model;
+    let limits = &app.limits;
+    let mut described = describe(model, edition.file_bytes);
+    described["image"] = json!(image_of(model).filter(|_| app.backbones.is_none()));
+    described["takes"] = json!(if app.backbones.is_some() { "images" } else { "rows" });
+    described["learns"] = json!(!matches!(model, Model::Deployed(_)));
+    described["undo"] = json!(matches!(model, Model::Consolidation(_)));
+    described["rows"] = Value::Object(rows_by_class(model));
+    described["limits"] = json!({
+        "rows": limits.rows,
+        "body_bytes": limits.body_bytes,
+        "model_bytes": limits.model_bytes,
+        "class_name": limits.class_name,
+        "image_bytes": limits.image_bytes,
+    });
+    described["needs_token"] = json!(app.guard.needs_token());
+    json_response(&versioned(described, &edition))
+}
+
+async fn classes(State(app): Shared) -> Response {
+    let edition = app.edition();
+    let rows = rows_by_class(&edition.model);
+    let names = edition.model.learner().classes().iter();
+    let classes: Vec<Value> = names
+        .map(|class| json!({ "class": class, "rows": rows.get(class) }))
+        .collect();
+    json_response(&versioned(json!({ "classes": classes }), &edition))
+}
+
+async fn growth(State(app): Shared) -> Response {
+    let edition = app.edition();
+    let growth = tasks::growth(&edition.model);
+    let answer = json!({ "kind": edition.model.learner().name(), "growth": growth });
+    json_response(&versioned(answer, &edition))
+}
+
+async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
+    ask(&app, &headers, body, |app, edition, question| {
+        let (detail, reject) = (question.detail, question.reject);
+        if reject > 0.0 && !answer::rejects(&edition.model) {
+            let message =
+                "`reject` needs a consolidation model: reactivation always answers a class it knows";
+            return Err(Problem::wrong_model("OnlyConsolidation", message));
+        }
+        let x = app.table(&edition.model, question.input)?;
+        let found = answer::answers(&edition.model, x.rows(), detail, reject)?;
+        let classes = edition.model.learner().classes();
+        let object = |(row, found)| answer::object(classes, found, detail, row, None);
+        let answers: Vec<Value> = found.iter().enumerate().map(object).collect();
+        Ok(json!({ "answers": answers }))
+    })
+    .await
+}
+
+async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
+    ask(&app, &headers, body, |app, edition, question| {
+        if question.input.len() != 1 {
+            return Err(Problem::bad_request(
+                "one row or image can be explained at a time",
+            ));
+        }
+        let x = app.table(&edition.model, question.input)?;
+        Ok(explain::explain(&edition.model, x.rows().row(0))?)
+    })
+    .await
+}
+
+/// Answers a question from the current edition: on the spot when that is no work, on a thread for work otherwise.
+async fn ask(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    body: Body,
+    answer: impl FnOnce(&App, &Edition, Question<'_>) -> Result<Value, Problem> + Send + 'static,
+) -> Answered {
+    let received = app.read(headers, body, app.limits.body_bytes).await?;
+    let edition = app.edition();
+    let small = app.is_small(&received, &edition);
+    let at_hand = Arc::clone(app);
+    let reply = move || {
+        let question = body::predict(&received.content_type, &received.bytes, &at_hand.limits)?;
+        let answered = answer(&at_hand, &edition, question)?;
+        Ok(json_response(&versioned(answered, &edition)))
+    };
+    if small { reply() } else { app.work(reply).await }
+}
+
+async fn learn(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
+    let received = app.read(&headers, body, app.limits.body_bytes).await?;
+    change_by(&app, received, Change::Learn).await
+}
+
+async fn unlearn(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
+    let received = app.read(&headers, body, app.limits.body_bytes).await?;
+    change_by(&app, received, Change::Unlearn).await
+}
+
+async fn change_by(
+    app: &Arc<App>,
+    received: Received,
+    change: fn(autoactivator::Table, autoactivator::Labels) -> Change,
+) -> Answered {
+    let (at_hand, edition) = (Arc::clone(app), app.edition());
+    let change = app
+        .work(move || {
+            let lesson = body::learn(&received.content_type, &received.bytes, &at_hand.limits)?;
+            let (x, y) = at_hand.lesson(&edition.model, lesson)?;
+            Ok(change(x, y))
+        })
+        .await?;
+    submit(app, change).await
+}
+
+async fn merge(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
+    let received = app.read(&headers, body, app.limits.model_bytes).await?;
+    let change = app
+        .work(move || {
+            let addition = body::merge(&received.content_type, &received.bytes)?;
+            Ok(Change::Merge(addition.model, addition.base))
+        })
+        .await?;
+    submit(&app, change).await
+}
+
+async fn drop_class(
+    State(app): Shared,
+    class: Result<Path<String>, axum::extract::rejection::PathRejection>,
+) -> Answered {
+    let Path(class) = class.map_err(|error| Problem::bad_request(error.body_text()))?;
+    let dropped = submit(&app, Change::DropClass(class)).await;
+    // The class is the address here.
+    dropped.map_err(|mut problem| {
+        if problem.kind == "UnknownClass" {
+            problem.status = StatusCode::NOT_FOUND;
+        }
+        problem
+    })
+}
+
+async fn submit(app: &App, change: Change) -> Answered {
+    let changed = timeout(app.limits.time, app.writer.change(change)).await;
+    let late =
+        |_| Problem::timeout("the change was not on disk in time, and may still come: look at /v1/classes");
+    changed.map_err(late)?.map(|value| json_response(&value))
+}
+
+async fn held_out(State(app): Shared) -> Answered {
+    let at_hand = Arc::clone(&app);
+    let edition = app.edition();
+    let look = move || {
+        let none = || {
+            let message = "the server has no held-out rows: start it with --held-out";
+            Problem::not_found("NoHeldOut", message)
+        };
+        let held_out = at_hand.held_out.as_ref().ok_or_else(none)?;
+        if edition.examined.get().is_none() {
+            let pixels = image_of(&edition.model).is_some();
+            let examined = held_out.examine(&edition.model, pixels)?;
+            let _ = edition.examined.set(versioned(examined, &edition));
+        }
+        Ok(json_response(edition.examined.get().unwrap_or(&Value::Null)))
+    };
+    app.work(look).await
+}
+
+/// Which examples are wanted.
+#[derive(Deserialize)]
+struct Wanted {
+    class: String,
+    #[serde(default = "ten")]
+    n: usize,
+}
+
+fn ten() -> usize {
+    10
+}
+
+async fn examples(
+    State(app): Shared,
+    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
+) -> Answered {
+    let Query(wanted) = wanted.map_err(|error| Problem::bad_request(error.body_text()))?;
+    let none = || Problem::not_found("NoExamples", "the server has no examples of this class");
+    let digits = app.digits.as_ref().ok_or_else(none)?;
+    if app.edition().model.learner().classes().contains(&wanted.class) {
+        return Err(none());
+    }
+    let rows = digits.examples(&wanted.class, wanted.n.min(app.limits.rows));
+    let rows: Vec<&[f32]> = rows.rows().iter().collect();
+    if rows.is_empty() {
+        return Err(none());
+    }
+    Ok(json_response(&json!({ "class": wanted.class, "rows": rows })))
+}
+
+async fn download_memory(State(app): Shared) -> Answered {
+    download(&app, "model.aact", |edition| Ok(edition.model.to_bytes())).await
+}
+
+async fn download_model(State(app): Shared) -> Answered {
+    download(&app, "deployed.aact", |edition| {
+        let deployed = deployed(edition)?.clone();
+        Ok(Model::Deployed(deployed).to_bytes())
+    })
+    .await
+}
+
+async fn download_onnx(State(app): Shared) -> Answered {
+    download(&app, "model.onnx", |edition| Ok(deployed(edition)?.to_onnx())).await
+}
+
+fn deployed(edition: &Edition) -> Result<&autoactivator::Deployed, Problem> {
+    if matches!(edition.model, Model::Reactivation(_)) {
+        return Err(Problem::wrong_model(
+            "OnlyConsolidation",
+            "only consolidation has a deployed model",
+        ));
+    }
+    Ok(edition.deployed().ok_or(autoactivator::Error::NothingLearned)?)
+}
+
+async fn download(
+    app: &App,
+    name: &'static str,
+    content: impl FnOnce(&Edition) -> Result<Vec<u8>, Problem> + Send + 'static,
+) -> Answered {
+    let edition = app.edition();
+    let bytes = app.work(move || content(&edition)).await?;
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    Ok((headers, bytes).into_response())
+}

@@ -1,0 +1,203 @@
+//! The one writer: takes changes from its queue, applies them to a copy of the model, writes that to disk, publishes it,
+//! and only then answers. Changes that wait together are written together.
+//!
+//! It learns in threads of its own, of low priority, so that predictions never wait for it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use autoactivator::{Observer, WriteLock, write_atomically};
+use rayon::ThreadPool;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::change::Change;
+use crate::edition::{Current, Edition};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::problem::Problem;
+
+/// How much nicer than others the threads are that learn.
+const NICENESS: i32 = 15;
+
+/// Changes that are written together at the most.
+const GROUP: usize = 64;
+
+/// Where changes are handed in.
+pub(crate) struct Writer {
+    queue: mpsc::Sender<Job>,
+    pub(crate) counts: Arc<Counts>,
+}
+
+/// What the writer has done so far.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) rows: AtomicU64,
+    pub(crate) changes: AtomicU64,
+    pub(crate) writes: AtomicU64,
+    pub(crate) refused: AtomicU64,
+}
+
+/// A change, and where its answer is waited for.
+struct Job {
+    change: Change,
+    answer: oneshot::Sender<Result<Value, Problem>>,
+}
+
+impl Writer {
+    /// Starts the writer of the file that `lock` is for. It ends when this is dropped and the queue is empty.
+    pub(crate) fn start(
+        path: PathBuf,
+        lock: WriteLock,
+        current: Arc<Current>,
+        limits: Limits,
+        stop: Arc<AtomicBool>,
+    ) -> Result<(Self, JoinHandle<()>), Error> {
+        let (queue, jobs) = mpsc::channel(limits.queue.max(1));
+        let counts = Arc::new(Counts::default());
+        let mut desk = Desk {
+            path,
+            _lock: lock,
+            current,
+            limits,
+            threads: learning_threads()?,
+            counts: Arc::clone(&counts),
+            stop,
+        };
+        let thread = std::thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(move || {
+                step_back();
+                desk.work(jobs);
+            })?;
+        Ok((Self { queue, counts }, thread))
+    }
+
+    /// Hands a change in and waits for its answer. When this is dropped before the change is begun, or while rows are
+    /// taken in, nothing is changed.
+    pub(crate) async fn change(&self, change: Change) -> Result<Value, Problem> {
+        let (answer, answered) = oneshot::channel();
+        let job = Job { change, answer };
+        self.queue.try_send(job).map_err(|refused| match refused {
+            mpsc::error::TrySendError::Full(_) => {
+                self.counts.refused.fetch_add(1, Ordering::Relaxed);
+                Problem::busy("as many changes are waiting as may: try again later")
+            }
+            mpsc::error::TrySendError::Closed(_) => ending(),
+        })?;
+        answered.await.unwrap_or_else(|_| Err(ending()))
+    }
+
+    /// Changes that wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.max_capacity() - self.queue.capacity()
+    }
+
+    /// Whether it still takes changes.
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.queue.is_closed()
+    }
+}
+
+fn ending() -> Problem {
+    Problem::unavailable("Ending", "the server is ending: nothing was changed")
+}
+
+/// What the writer works with.
+struct Desk {
+    path: PathBuf,
+    _lock: WriteLock,
+    current: Arc<Current>,
+    limits: Limits,
+    threads: ThreadPool,
+    counts: Arc<Counts>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Desk {
+    fn work(&mut self, mut jobs: mpsc::Receiver<Job>) {
+        while let Some(first) = jobs.blocking_recv() {
+            let mut group = vec![first];
+            while group.len() < GROUP
+                && let Ok(job) = jobs.try_recv()
+            {
+                group.push(job);
+            }
+            self.work_on(group);
+        }
+    }
+
+    /// Applies a group of changes, each to what the one before left, and writes once.
+    fn work_on(&self, group: Vec<Job>) {
+        let before = self.current.read();
+        let mut model = before.model.clone();
+        let mut applied = Vec::new();
+        for job in group {
+            // Whoever has given up waiting would not expect the change to happen any more.
+            if job.answer.is_closed() {
+                continue;
+            }
+            let mut observer = Asker {
+                job: &job,
+                stop: &self.stop,
+            };
+            let (change, limits) = (&job.change, &self.limits);
+            match self
+                .threads
+                .install(|| change.apply(&mut model, limits, &mut observer))
+            {
+                Ok(()) => applied.push(job),
+                Err(problem) => drop(job.answer.send(Err(problem))),
+            }
+        }
+        if applied.is_empty() {
+            return;
+        }
+        let version = before.version + applied.len() as u64;
+        let bytes = model.to_bytes();
+        if let Err(error) = write_atomically(&self.path, &bytes) {
+            let problem = Problem::from(error);
+            for job in applied {
+                drop(job.answer.send(Err(problem.clone())));
+            }
+            return;
+        }
+        let edition = Arc::new(Edition::new(model, version, bytes.len() as u64));
+        self.current.publish(Arc::clone(&edition));
+        self.counts.writes.fetch_add(1, Ordering::Relaxed);
+        for job in applied {
+            self.counts.changes.fetch_add(1, Ordering::Relaxed);
+            let rows = job.change.n_rows() as u64;
+            self.counts.rows.fetch_add(rows, Ordering::Relaxed);
+            drop(job.answer.send(Ok(job.change.answer(&edition))));
+        }
+    }
+}
+
+/// Asks whether anybody still waits for what is being learned.
+struct Asker<'a> {
+    job: &'a Job,
+    stop: &'a AtomicBool,
+}
+
+impl Observer for Asker<'_> {
+    fn interrupted(&self) -> bool {
+        self.job.answer.is_closed() || self.stop.load(Ordering::Relaxed)
+    }
+}
+
+fn learning_threads() -> Result<ThreadPool, Error> {
+    rayon::ThreadPoolBuilder::new()
+        .thread_name(|i| format!("learning {i}"))
+        .start_handler(|_| step_back())
+        .build()
+        .map_err(|cause| Error::System(std::io::Error::other(cause)))
+}
+
+/// Lets the threads that answer requests go first; where the system has no such thing, all are equal.
+fn step_back() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
+}
