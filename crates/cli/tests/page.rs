@@ -11,7 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Names that Chromium goes by.
-const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const BROWSERS: [&str; 4] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
 
 /// Where packages, model files and screenshots of this test lie.
 fn place() -> PathBuf {
@@ -51,7 +56,13 @@ fn install() -> Result<(), String> {
     }
     fs::copy(&needed, place().join("package.json")).unwrap();
     let installed = Command::new("npm")
-        .args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"])
+        .args([
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--no-package-lock",
+            "--loglevel=error",
+        ])
         .current_dir(place())
         .status();
     if !installed.is_ok_and(|status| status.success()) {
@@ -89,7 +100,14 @@ fn the_page_tells_its_stories() {
         .current_dir(place())
         .output()
         .unwrap();
-    let (said, wrong) = (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+    let (said, wrong) = (
+        String::from_utf8_lossy(&told.stdout),
+        String::from_utf8_lossy(&told.stderr),
+    );
     println!("{said}");
-    assert!(told.status.success(), "{wrong}\nscreenshots in {}", place().display());
+    assert!(
+        told.status.success(),
+        "{wrong}\nscreenshots in {}",
+        place().display()
+    );
 }

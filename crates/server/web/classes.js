@@ -23,12 +23,14 @@ function dropButton(name, onDropped) {
   button.addEventListener('click', async () => {
     if (!(await confirmed(`Drop “${name}”? The model forgets it; only teaching it again brings it back.`, `Drop ${name}`)))
       return button.focus();
+    button.disabled = true;
     try {
       await api.dropClass(name);
       byId('classes-problem').textContent = '';
       await onDropped(name);
     } catch (problem) {
       byId('classes-problem').textContent = problem.message;
+      button.disabled = false;
     }
   });
   return button;
@@ -40,7 +42,7 @@ function confirmed(question, yes) {
   byId('confirm-yes').textContent = yes;
   dialog.returnValue = 'no';
   dialog.showModal();
-  return new Promise((answer) =>
-    dialog.addEventListener('close', () => answer(dialog.returnValue === 'yes'), { once: true }),
-  );
+  return new Promise((answer) => {
+    dialog.onclose = () => answer(dialog.returnValue === 'yes');
+  });
 }

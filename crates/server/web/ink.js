@@ -8,14 +8,17 @@
 const FINE = 4;
 
 /** The hand that is assumed where the server shows no rows: a margin of a twentieth, a sixth of the pixels inked. */
-const PLAIN = { height: 0.9, width: 0.9, x: 0.5, y: 0.5, ink: 0.17 };
+const PLAIN = { height: 0.9, width: 0.9, usual: null, x: 0.5, y: 0.5, ink: 0.17 };
+
+/** How far a drawing's width is pulled to the usual one: 0 not at all, 1 all the way. */
+const PULL = 0.3;
 
 /** What a pixel must hold to be seen as ink, when a frame is measured. */
 const SEEN = 0.25;
 
 /**
- * The mean frame and ink of rows, as parts of the image: `height` and `width` are the most that ink takes, `x` and `y`
- * where its middle is.
+ * The mean frame and ink of rows, as parts of the image: `height` and `width` are the most that ink takes, `usual` the
+ * width it usually has, `x` and `y` where its middle is.
  */
 export function measureHand(rows, shape) {
   const boxes = rows.map((row) => ({ row, box: boxOf((x, y) => row[y * shape.width + x] > SEEN, shape) }));
@@ -26,6 +29,7 @@ export function measureHand(rows, shape) {
   return {
     height: mean(({ box }) => box.bottom - box.top) / shape.height,
     width: widths[Math.floor(0.9 * widths.length)] / shape.width,
+    usual: widths[widths.length >> 1] / shape.width,
     x: mean(({ box }) => (box.left + box.right) / 2) / shape.width,
     y: mean(({ box }) => (box.top + box.bottom) / 2) / shape.height,
     ink: mean(({ row }) => row.reduce((sum, value) => sum + value, 0) / row.length),
@@ -98,12 +102,21 @@ function scaleOf(drawn, shape, hand, thickness) {
   return Math.min(high, wide);
 }
 
+/** What a width is multiplied with to come nearer to the usual one; rows of one hand are seldom as narrow as people draw. */
+function widening(width, shape, hand, thickness) {
+  if (hand.usual === null || width < 0.5) return 1;
+  const outer = width + thickness;
+  const wanted = outer ** (1 - PULL) * (hand.usual * shape.width) ** PULL;
+  return Math.max(0.3, Math.min(wanted, hand.width * shape.width) - thickness) / width;
+}
+
 /** Strokes moved into the hand's frame, in pixels. */
 function place(strokes, drawn, shape, hand, thickness) {
   const scale = scaleOf(drawn, shape, hand, thickness);
+  const widen = widening((drawn.right - drawn.left) * scale, shape, hand, thickness);
   const [middleX, middleY] = [(drawn.left + drawn.right) / 2, (drawn.top + drawn.bottom) / 2];
   const move = (p) => ({
-    x: (p.x - middleX) * scale + hand.x * shape.width,
+    x: (p.x - middleX) * scale * widen + hand.x * shape.width,
     y: (p.y - middleY) * scale + hand.y * shape.height,
   });
   return strokes.map((stroke) => stroke.map(move));

@@ -115,23 +115,34 @@ async function refresh() {
   model.classes = inOrder(model.classes);
   bars.setClasses(model.classes, taskOf);
   network.grow(growth.kind, growth.growth, model.classes);
-  strip.show(exam, reader.shape);
+  strip.show(exam && byTask(exam), reader.shape);
   teach.canTeach = model.learns;
   teach.canUndo = model.undo;
   showModel();
   showSample();
 }
 
-/** Which task each class came with: what the server says, else by the number of classes after each task. */
+/** Which task each class came with, last: what the server says, else by the number of classes after each task. */
 function tasksOf({ growth }, classes) {
   const found = new Map();
   let from = 0;
   growth.forEach((entry, i) => {
     const names = entry.new_classes ?? classes.slice(from, entry.classes);
-    names.forEach((name) => found.has(name) || found.set(name, entry.task ?? i + 1));
+    names.forEach((name) => found.set(name, entry.task ?? i + 1));
     from = entry.classes ?? from;
   });
   return found;
+}
+
+/** The exam with the tasks that known classes came with; one that was undone and taught again is counted once. */
+function byTask(exam) {
+  const known = new Map(exam.classes.filter(({ known }) => known).map((one) => [one.class, one]));
+  const sum = (names, key) => names.reduce((total, name) => total + known.get(name)[key], 0);
+  const examined = exam.tasks.map(({ task, classes }) => {
+    const own = inOrder(classes.filter((name) => known.has(name) && taskOf(name) === task));
+    return { task, classes: own, rows: sum(own, 'rows'), right: sum(own, 'right') };
+  });
+  return { ...exam, tasks: examined.filter(({ rows }) => rows > 0) };
 }
 
 /** By task, and by name within one. */

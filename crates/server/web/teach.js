@@ -150,7 +150,7 @@ export class Teach {
 
   /** Runs a change with the buttons held back, and says in words what went wrong. */
   async #guard(change) {
-    this.#busy = true;
+    this.#setBusy(true);
     this.#say('problem', '');
     this.#say('outcome', 'Learning ...');
     this.refresh();
@@ -161,9 +161,14 @@ export class Teach {
       this.#say('problem', problem.status === 401 ? `${problem.message} Enter it above.` : problem.message);
       if (problem.status === 401) byId('token').focus();
     } finally {
-      this.#busy = false;
+      this.#setBusy(false);
       this.show();
     }
+  }
+
+  #setBusy(busy) {
+    this.#busy = busy;
+    byId('teach-form').setAttribute('aria-busy', busy);
   }
 
   /** Shows examples and history anew. */

@@ -25,7 +25,7 @@ export async function open(browser, address, options = {}) {
     if (!['blob:', 'data:'].includes(protocol) && host !== new URL(address).host) wrong.push(`asked ${request.url()}`);
   });
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) wrong.push(`console: ${message.text()}`);
+    if (['error', 'warning'].includes(message.type())) wrong.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
   await page.goto(address);
@@ -58,6 +58,28 @@ export async function ask(page, digit, seed) {
   return answer(page);
 }
 
+/**
+ * How many hands write each digit so that it is recognised: the page's own ink and the server's answers, without the
+ * pointer, which takes a second a digit.
+ */
+export async function recognised(page, digits, seeds) {
+  const written = digits.map((digit) => ({ digit: String(digit), hands: seeds.map((seed) => write(digit, seed, 320)) }));
+  return page.evaluate(async (written) => {
+    const { fromStrokes, measureHand } = await import('/assets/ink.js');
+    const { image } = await (await fetch('/v1/model')).json();
+    const { strip } = await (await fetch('/v1/held-out')).json();
+    const hand = measureHand(strip.map(({ row }) => row), image);
+    const counts = [];
+    for (const { digit, hands } of written) {
+      const body = JSON.stringify({ rows: hands.map((strokes) => fromStrokes(strokes, image, hand)) });
+      const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+      const { answers } = await (await fetch('/v1/predict', request)).json();
+      counts.push(answers.filter((answer) => answer.class === digit).length);
+    }
+    return counts;
+  }, written);
+}
+
 /** Draws examples of a digit and teaches them under its name. */
 export async function teach(page, digit, seeds) {
   await page.click('#clear');
@@ -67,7 +89,14 @@ export async function teach(page, digit, seeds) {
     await page.click('#add');
   }
   await page.click('#teach');
-  await page.waitForFunction(() => document.getElementById('teach-outcome').textContent.includes('on disk'));
+  await outcome(page, 'on disk');
+}
+
+/** Waits until teaching or undoing is done, and ended with these words. */
+export async function outcome(page, words) {
+  await page.waitForSelector('#teach-form[aria-busy=false]');
+  const [told, problem] = [await page.textContent('#teach-outcome'), await page.textContent('#teach-problem')];
+  if (!told.includes(words)) throw new Error(`“${told}” instead of “${words}”; ${problem}`);
 }
 
 /** What axe finds against WCAG 2 A and AA, as lines. */

@@ -44,7 +44,7 @@ export function random(seed) {
 }
 
 /** Points along a smooth line through the given ones (Catmull-Rom). */
-function smooth(points, steps = 10) {
+function smooth(points, steps = 5) {
   const at = (i) => points[Math.max(0, Math.min(points.length - 1, i))];
   const between = (i, t, k) => {
     const [a, b, c, d] = [at(i - 1)[k], at(i)[k], at(i + 1)[k], at(i + 2)[k]];

@@ -1,7 +1,7 @@
 // A server of its own for each story: started on a model file, killed without warning, started again.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 export class Server {
@@ -9,6 +9,7 @@ export class Server {
   constructor(program, { options = [], env = {} } = {}) {
     this.folder = mkdtempSync(join(process.cwd(), 'model-'));
     Object.assign(this, { program, options, env, listen: '127.0.0.1:0' });
+    process.on('exit', () => this.#tidy());
   }
 
   /** Resolves with the address that the server prints. */
@@ -33,5 +34,11 @@ export class Server {
     const ended = new Promise((done) => this.child.once('exit', done));
     this.child.kill('SIGKILL');
     await ended;
+  }
+
+  /** Leaves nothing running and no file, however the stories end. */
+  #tidy() {
+    this.child?.kill('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
