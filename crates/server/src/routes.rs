@@ -116,6 +116,7 @@ async fn model(State(app): Shared) -> Response {
         "class_name": limits.class_name,
         "image_bytes": limits.image_bytes,
     });
+    described["held_out"] = json!(app.held_out.is_some());
     described["needs_token"] = json!(app.guard.needs_token());
     json_response(&versioned(described, &edition))
 }

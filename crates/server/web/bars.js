@@ -67,9 +67,11 @@ export class Bars {
       known: () => `${percent(probabilities[answer.class] ?? 0)} sure`,
     }[state]();
     verdict.dataset.state = state;
-    verdict.className = `verdict hue-${hue(state === 'known' ? this.taskOf(answer.class) : 1)}`;
+    const colour = `hue-${hue(state === 'known' ? this.taskOf(answer.class) : 1)}`;
+    verdict.className = `verdict ${colour}`;
+    byId('glance').className = `glance ${state} ${colour}`;
     const shown = { idle: '·', unknown: '?', known: answer?.class }[state];
-    byId('verdict-class').textContent = shown;
+    byId('verdict-class').textContent = byId('glance').textContent = shown;
     byId('verdict-class').dataset.length = shown.length > 9 ? 'long' : shown.length > 3 ? 'middle' : 'short';
     byId('verdict-text').textContent = text;
     clearTimeout(this.#spoken);

@@ -108,7 +108,7 @@ function say(id, words) {
 async function refresh() {
   const [fresh, growth] = await Promise.all([api.model(), api.growth()]);
   model = fresh;
-  exam = model.held_out === false ? null : await api.heldOut().catch(() => null);
+  exam = model.held_out ? await api.heldOut() : null;
   const shown = exam?.strip?.map(({ row }) => row) ?? [];
   reader = new Reader(model, shown);
   tasks = tasksOf(growth, model.classes);

@@ -29,7 +29,7 @@ export async function open(browser, address, options = {}) {
   });
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
   await page.goto(address);
-  await page.waitForSelector('.class, .method', { timeout: 20000 });
+  await page.waitForSelector('#classes > *, .method', { timeout: 20000 });
   return { page, wrong, close: () => context.close() };
 }
 
