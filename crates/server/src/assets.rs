@@ -55,6 +55,7 @@ const ASSETS: &[Asset] = &[
     asset!("sample.js", "text/javascript; charset=utf-8"),
     asset!("strip.js", "text/javascript; charset=utf-8"),
     asset!("style.css", "text/css; charset=utf-8"),
+    asset!("tasks.js", "text/javascript; charset=utf-8"),
     asset!("teach.js", "text/javascript; charset=utf-8"),
 ];
 

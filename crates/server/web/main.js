@@ -13,6 +13,7 @@ import { listenForPictures } from './pictures.js';
 import { showPixels } from './pixels.js';
 import { Reader, drawing, numbers, parseRow, photo } from './sample.js';
 import { Strip } from './strip.js';
+import { Tasks } from './tasks.js';
 import { Teach } from './teach.js';
 
 /** What the server calls the held-out rows whose data set is built in. */
@@ -22,9 +23,9 @@ let model = null;
 let reader = null;
 let exam = null;
 let typed = null;
-let tasks = new Map();
+let tasks = new Tasks();
 
-const taskOf = (name) => tasks.get(name) ?? 1;
+const taskOf = (name) => tasks.of(name);
 const bars = new Bars();
 const network = new Network();
 const strip = new Strip();
@@ -40,7 +41,7 @@ const teach = new Teach({ reader: () => reader, current, onAdded: startOver, onC
 /** What is shown to the model now, or null. */
 function current() {
   if (!reader) return null;
-  if (!reader.draws) return typed;
+  if (typed) return typed;
   if (pad.picture) return photo(pad.picture.bitmap, pad.picture.file);
   return pad.isEmpty ? null : drawing(pad.strokes);
 }
@@ -77,9 +78,8 @@ function startOver() {
 }
 
 function take(pictures) {
-  const shown = pictures.map(({ bitmap, file }) => Object.assign(bitmap, { bitmap, file }));
-  if (shown.length === 1) return pad.show(shown[0]);
-  for (const { bitmap, file } of shown) teach.add(photo(bitmap, file));
+  if (pictures.length === 1) return pad.show(pictures[0]);
+  for (const { bitmap, file } of pictures) teach.add(photo(bitmap, file));
 }
 
 function readRow() {
@@ -94,7 +94,7 @@ function readRow() {
   showSample();
 }
 
-/** Built-in classes that can be taught without drawing. */
+/** What a visitor could teach next: built-in classes, which can be taught without drawing. */
 function unlearned() {
   if (exam?.data !== BUILT_IN) return [];
   return exam.classes.filter(({ known }) => !known).map((one) => one.class);
@@ -111,44 +111,15 @@ async function refresh() {
   exam = model.held_out ? await api.heldOut() : null;
   const shown = exam?.strip?.map(({ row }) => row) ?? [];
   reader = new Reader(model, shown);
-  tasks = tasksOf(growth, model.classes);
-  model.classes = inOrder(model.classes);
+  tasks = new Tasks(growth.growth);
+  model.classes = tasks.sorted(model.classes);
   bars.setClasses(model.classes, taskOf);
   network.grow(growth.kind, growth.growth, model.classes);
-  strip.show(exam && byTask(exam), reader.shape);
+  strip.show(exam && tasks.examined(exam), reader.shape);
   teach.canTeach = model.learns;
   teach.canUndo = model.undo;
   showModel();
   showSample();
-}
-
-/** Which task each class came with, last: what the server says, else by the number of classes after each task. */
-function tasksOf({ growth }, classes) {
-  const found = new Map();
-  let from = 0;
-  growth.forEach((entry, i) => {
-    const names = entry.new_classes ?? classes.slice(from, entry.classes);
-    names.forEach((name) => found.set(name, entry.task ?? i + 1));
-    from = entry.classes ?? from;
-  });
-  return found;
-}
-
-/** The exam with the tasks that known classes came with; one that was undone and taught again is counted once. */
-function byTask(exam) {
-  const known = new Map(exam.classes.filter(({ known }) => known).map((one) => [one.class, one]));
-  const sum = (names, key) => names.reduce((total, name) => total + known.get(name)[key], 0);
-  const examined = exam.tasks.map(({ task, classes }) => {
-    const own = inOrder(classes.filter((name) => known.has(name) && taskOf(name) === task));
-    return { task, classes: own, rows: sum(own, 'rows'), right: sum(own, 'right') };
-  });
-  return { ...exam, tasks: examined.filter(({ rows }) => rows > 0) };
-}
-
-/** By task, and by name within one. */
-function inOrder(classes) {
-  const byName = new Intl.Collator('en', { numeric: true }).compare;
-  return [...classes].sort((a, b) => taskOf(a) - taskOf(b) || byName(a, b));
 }
 
 function showModel() {
@@ -157,12 +128,14 @@ function showModel() {
   say('facts', `${model.learner} · ${plural(known.length, 'class', 'classes')} · ${plural(model.nodes, 'node')}`);
   say('headline', next ? `It knows ${listOf(known)}. Teach it ${next}.` : 'Teach it something new');
   say('promise', promise(next));
+  // Units are not deployed, and never answer "unknown".
   const rejects = model.learner !== 'reactivation';
   byId('reject').closest('label').hidden = !rejects;
   live.reject = rejects && byId('reject').checked;
   byId('token-form').hidden = !model.needs_token;
   byId('pad-area').hidden = !reader.draws;
-  byId('row-area').hidden = reader.draws;
+  byId('row-area').hidden = reader.takesImages || Boolean(model.image);
+  for (const kind of ['model', 'onnx']) byId(`download-${kind}`).closest('li').hidden = !rejects;
   showSeen(null);
   byId('class-name').maxLength = model.limits?.class_name ?? 200;
   byId('class-name').placeholder = next ?? 'star, my cup ...';

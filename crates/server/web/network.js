@@ -224,7 +224,8 @@ function boxOf({ task, recruited, new_classes }, columns, pitch, place) {
   const dots = Math.min(DOTS, recruited);
   const names = (new_classes ?? []).join(' ');
   const title = names ? `Task ${task} · ${names.length > 14 ? `${names.slice(0, 13)}…` : names}` : `Task ${task}`;
-  const note = recruited ? `+ ${plural(recruited, 'node')}` : 'no new nodes';
+  const part = recruited > DOTS ? `, ${DOTS} drawn` : '';
+  const note = recruited ? `+ ${plural(recruited, 'node')}${part}` : 'no new nodes';
   const height = 56 + Math.max(1, Math.ceil(dots / columns)) * pitch;
   return { task, dots, columns, pitch, title, note, height, ...place };
 }

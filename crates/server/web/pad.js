@@ -38,7 +38,7 @@ export class Pad {
     this.#changed();
   }
 
-  /** Shows a picture (anything a canvas can draw) instead of strokes. */
+  /** Shows a picture {bitmap, file} instead of strokes. */
   show(picture) {
     this.strokes = [];
     this.picture = picture;
@@ -56,7 +56,7 @@ export class Pad {
     const colours = getComputedStyle(canvas);
     context.setTransform(canvas.width / SIZE, 0, 0, canvas.height / SIZE, 0, 0);
     context.clearRect(0, 0, SIZE, SIZE);
-    if (this.picture) drawContained(context, this.picture);
+    if (this.picture) drawContained(context, this.picture.bitmap);
     drawStrokes(context, this.strokes, colours.color);
     if (this.#pen.shown) this.#drawPen(colours.getPropertyValue('--accent'));
   }
@@ -162,8 +162,8 @@ export function drawStrokes(context, strokes, colour, pen = PEN) {
   }
 }
 
-function drawContained(context, picture) {
-  const scale = SIZE / Math.max(picture.width, picture.height);
-  const [width, height] = [picture.width * scale, picture.height * scale];
-  context.drawImage(picture, (SIZE - width) / 2, (SIZE - height) / 2, width, height);
+function drawContained(context, bitmap) {
+  const scale = SIZE / Math.max(bitmap.width, bitmap.height);
+  const [width, height] = [bitmap.width * scale, bitmap.height * scale];
+  context.drawImage(bitmap, (SIZE - width) / 2, (SIZE - height) / 2, width, height);
 }

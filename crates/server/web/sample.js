@@ -56,7 +56,7 @@ export class Reader {
   }
 }
 
-/** Rows of an unknown shape may still be pixels: as many as a square has. A model without rows takes 16 x 16. */
+/** Rows of unknown shape may be pixels if they are as many as a square has; a model that knows nothing yet gets 16 x 16. */
 function squareOf(n) {
   const side = n ? Math.sqrt(n) : 16;
   return Number.isInteger(side) && side >= 6 ? { height: side, width: side, channels: 1 } : null;

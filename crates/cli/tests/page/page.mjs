@@ -3,6 +3,9 @@
 // left in the folder. Ends with 1 when a story does not hold.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { answer, ask, draw, launch, obstacles, open, outcome, recognised, teach } from './browser.mjs';
 import { Server } from './server.mjs';
 
@@ -148,12 +151,69 @@ const stories = {
     await server.kill();
   },
 
-  async 'a token is asked for where one is needed'(browser) {
+  async 'a model of units shows which one wakes'(browser) {
+    const server = new Server(program, { options: ['--empty', '--learner', 'reactivation'] });
+    const { page, wrong, close } = await open(browser, await server.start());
+    // A unit tells classes apart, so that a task has two at least.
+    await draw(page, 0, 0);
+    await page.fill('#class-name', 'ring');
+    await page.click('#add');
+    await page.click('#teach');
+    await page.waitForFunction(() => document.getElementById('teach-problem').textContent !== '');
+    assert.equal(await page.locator('.example').count(), 1, 'what was drawn is still there');
+    wrong.length = 0; // The refusal itself is on the console.
+    for (const [name, digit] of [['ring', 0], ['line', 1]]) {
+      await page.fill('#class-name', name);
+      for (const seed of [3, 6]) {
+        await draw(page, digit, seed);
+        await page.click('#add');
+      }
+    }
+    await page.click('#teach');
+    await outcome(page, '“ring” and “line” learned');
+    assert.equal(await ask(page, 0, 9), 'ring');
+    assert.equal(await page.locator('.unit.awake .gauge-given').count(), 1);
+    await shoot(page, 'units');
+    assert.deepEqual(await obstacles(page), []);
+    assert.deepEqual(wrong, []);
+    await close();
+    await server.kill();
+  },
+
+  async 'a model of a table takes rows of numbers'(browser) {
+    const server = new Server(program);
+    const row = (i, name) => `${[i % 3, i % 2, name === 'low' ? 0 : 9, i % 5, 1].join(',')},${name}\n`;
+    const table = Array.from({ length: 40 }, (_, i) => row(i, i % 2 ? 'low' : 'high')).join('');
+    writeFileSync(join(server.folder, 'table.csv'), `a,b,c,d,e,class\n${table}`);
+    execFileSync(program, ['learn', 'model.aact', 'table.csv'], { cwd: server.folder, stdio: 'ignore' });
+    const { page, wrong, close } = await open(browser, await server.start());
+    assert.equal(await page.locator('#pad').isVisible(), false);
+    await page.uncheck('#reject');
+    await page.fill('#row', '1, 2, x');
+    assert.match(await page.textContent('#row-problem'), /“x” is not a number/);
+    await page.fill('#row', '1 0 9 2 1');
+    assert.equal(await answer(page), 'high');
+    await page.fill('#class-name', 'other');
+    for (const row of ['5 5 5 5 5', '5 5 4 5 5']) {
+      await page.fill('#row', row);
+      await page.click('#add');
+    }
+    await page.click('#teach');
+    await outcome(page, '“other” learned');
+    assert.deepEqual(await obstacles(page), []);
+    assert.deepEqual(wrong, []);
+    await close();
+    await server.kill();
+  },
+
+  async 'a token is asked for where one is needed, and a busy server is asked again'(browser) {
     const server = new Server(program, { env: { AUTOACTIVATOR_TOKEN: 'a-long-secret-of-the-lab' } });
     const { page, close } = await open(browser, await server.start());
     await page.click('#built-in');
     await page.waitForFunction(() => document.getElementById('teach-problem').textContent !== '');
     await page.fill('#token', 'a-long-secret-of-the-lab');
+    const busy = { status: 429, headers: { 'retry-after': '1' }, json: { error: { kind: 'Busy', message: 'busy' } } };
+    await page.route('**/v1/learn', (route) => route.fulfill(busy), { times: 1 });
     await page.click('#built-in');
     await outcome(page, 'on disk');
     await close();
