@@ -116,6 +116,7 @@ async fn model(State(app): Shared) -> Response {
         "class_name": limits.class_name,
         "image_bytes": limits.image_bytes,
     });
+    described["held_out"] = json!(app.held_out.is_some());
     described["needs_token"] = json!(app.guard.needs_token());
     json_response(&versioned(described, &edition))
 }
@@ -140,11 +141,7 @@ async fn growth(State(app): Shared) -> Response {
 async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
     ask(&app, &headers, body, |app, edition, question| {
         let (detail, reject) = (question.detail, question.reject);
-        if reject > 0.0 && !answer::rejects(&edition.model) {
-            let message =
-                "`reject` needs a consolidation model: reactivation always answers a class it knows";
-            return Err(Problem::wrong_model("OnlyConsolidation", message));
-        }
+        check_reject(&edition.model, reject)?;
         let x = app.table(&edition.model, question.input)?;
         let found = answer::answers(&edition.model, x.rows(), detail, reject)?;
         let classes = edition.model.learner().classes();
@@ -155,6 +152,15 @@ async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
     .await
 }
 
+/// Whether a model can answer "unknown", when that is asked of it.
+fn check_reject(model: &Model, reject: f64) -> Result<(), Problem> {
+    if reject > 0.0 && !answer::rejects(model) {
+        let message = "`reject` needs a consolidation model: reactivation always answers a class it knows";
+        return Err(Problem::wrong_model("OnlyConsolidation", message));
+    }
+    Ok(())
+}
+
 async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
     ask(&app, &headers, body, |app, edition, question| {
         if question.input.len() != 1 {
@@ -162,8 +168,10 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
                 "one row or image can be explained at a time",
             ));
         }
+        let reject = question.reject;
+        check_reject(&edition.model, reject)?;
         let x = app.table(&edition.model, question.input)?;
-        Ok(explain::explain(&edition.model, x.rows().row(0))?)
+        Ok(explain::explain(&edition.model, x.rows().row(0), reject)?)
     })
     .await
 }
