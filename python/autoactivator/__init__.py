@@ -2,14 +2,16 @@
 
 Two estimators in the manners of scikit-learn: :class:`Consolidation`, one additive memory for all tasks, and
 :class:`Reactivation`, the paper's learner. Their ``partial_fit`` takes new classes at any time. :func:`load` reads the
-model files of the command line, :mod:`autoactivator.cil` takes the exam, :mod:`autoactivator.error` has the exceptions.
+model files of the command line, :class:`Client` asks a server, :mod:`autoactivator.cil` takes the exam,
+:mod:`autoactivator.error` has the exceptions.
 """
 
 from . import cil, error
 from ._core import VERSION as __version__
+from .client import Client
 from .consolidation import Consolidation
 from .deployed import Deployed
 from .reactivation import Reactivation
 from .snapshot import load
 
-__all__ = ["Consolidation", "Deployed", "Reactivation", "__version__", "cil", "error", "load"]
+__all__ = ["Client", "Consolidation", "Deployed", "Reactivation", "__version__", "cil", "error", "load"]

@@ -134,6 +134,26 @@ class BadModelError(AutoActivatorError, ValueError):
     """A file that is not a whole, undamaged model."""
 
 
+class ServerError(AutoActivatorError):
+    """What only a server can answer: that it is busy, that it wants a token, that a request is too large.
+
+    Attributes
+    ----------
+    kind : str
+        The name of the error, such as ``"Busy"`` or ``"Unauthorized"``.
+    status : int
+        The HTTP status.
+    retry_after : float or None
+        Seconds after which it is worth another try.
+    """
+
+    def __init__(self, message, kind, status, retry_after=None):
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        self.retry_after = retry_after
+
+
 class BadDataError(AutoActivatorError, ValueError):
     """Rows in a file that cannot be used."""
 

@@ -34,7 +34,12 @@ def test_every_cell_of_the_notebook_runs(notebook):
 
 def public():
     """Everything that a user may call, by its name."""
-    estimators = [autoactivator.Consolidation, autoactivator.Reactivation, autoactivator.Deployed]
+    estimators = [
+        autoactivator.Client,
+        autoactivator.Consolidation,
+        autoactivator.Reactivation,
+        autoactivator.Deployed,
+    ]
     yield from [(name, getattr(distributed, name)) for name in distributed.__all__]
     for module in [cil, rows, snapshot, summary]:
         for name, thing in inspect.getmembers(module, inspect.isfunction):

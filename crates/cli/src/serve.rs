@@ -96,7 +96,7 @@ struct LimitArgs {
     max_connections: usize,
 
     /// Seconds that a request may take
-    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().time.as_secs())]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     time_limit: u64,
 }
 

@@ -37,7 +37,27 @@ const PAGE: Asset = asset!("index.html", "text/html; charset=utf-8");
 const DOCS: Asset = asset!("docs.html", "text/html; charset=utf-8");
 
 /// Everything that the pages refer to, as `/assets/NAME`.
-const ASSETS: &[Asset] = &[];
+const ASSETS: &[Asset] = &[
+    asset!("api.js", "text/javascript; charset=utf-8"),
+    asset!("bars.js", "text/javascript; charset=utf-8"),
+    asset!("camera.js", "text/javascript; charset=utf-8"),
+    asset!("classes.js", "text/javascript; charset=utf-8"),
+    asset!("docs.js", "text/javascript; charset=utf-8"),
+    asset!("dom.js", "text/javascript; charset=utf-8"),
+    asset!("icon.svg", "image/svg+xml"),
+    asset!("ink.js", "text/javascript; charset=utf-8"),
+    asset!("live.js", "text/javascript; charset=utf-8"),
+    asset!("main.js", "text/javascript; charset=utf-8"),
+    asset!("network.js", "text/javascript; charset=utf-8"),
+    asset!("pad.js", "text/javascript; charset=utf-8"),
+    asset!("pictures.js", "text/javascript; charset=utf-8"),
+    asset!("pixels.js", "text/javascript; charset=utf-8"),
+    asset!("sample.js", "text/javascript; charset=utf-8"),
+    asset!("strip.js", "text/javascript; charset=utf-8"),
+    asset!("style.css", "text/css; charset=utf-8"),
+    asset!("tasks.js", "text/javascript; charset=utf-8"),
+    asset!("teach.js", "text/javascript; charset=utf-8"),
+];
 
 pub(crate) async fn page() -> Response {
     respond(&PAGE)
@@ -62,4 +82,26 @@ fn respond(asset: &Asset) -> Response {
         (header::CACHE_CONTROL, "no-cache"),
     ];
     (headers, asset.content).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_beside_the_sources_is_served() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/web");
+        let mut there: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        there.sort();
+        let mut served: Vec<&str> = ASSETS
+            .iter()
+            .chain([&PAGE, &DOCS])
+            .map(|asset| asset.name)
+            .collect();
+        served.sort_unstable();
+        assert_eq!(served, there);
+    }
 }

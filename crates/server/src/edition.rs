@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use autoactivator::{Deployed, Model};
+use axum::body::Bytes;
 use serde_json::Value;
 
 /// The model as one change left it.
@@ -16,6 +17,8 @@ pub struct Edition {
     pub file_bytes: u64,
     /// Multiply-adds to predict one row.
     pub(crate) multiply_adds: usize,
+    /// Its files, once somebody wanted them: all who download one share its bytes.
+    pub(crate) files: [OnceLock<Bytes>; 3],
     /// How well it does on held-out rows, once somebody asked.
     pub(crate) examined: OnceLock<Value>,
 }
@@ -28,6 +31,7 @@ impl Edition {
             model,
             version,
             file_bytes,
+            files: Default::default(),
             examined: OnceLock::new(),
         }
     }

@@ -9,12 +9,12 @@ use crate::tasks::{Task, tasks};
 /// Nodes that are shown one by one at the most.
 const SHOWN: usize = 512;
 
-/// How a model judges one row.
-pub(crate) fn explain(model: &Model, row: &[f32]) -> Result<Value, Error> {
+/// How a model judges one row, which it may call unknown.
+pub(crate) fn explain(model: &Model, row: &[f32], reject: f64) -> Result<Value, Error> {
     match model {
         Model::Consolidation(learner) => {
             let deployed = learner.deployed().ok_or(Error::NothingLearned)?;
-            by_nodes(model, deployed, tasks(model), row)
+            by_nodes(model, deployed, tasks(model), row, reject)
         }
         Model::Deployed(deployed) => {
             let whole = Task {
@@ -22,16 +22,22 @@ pub(crate) fn explain(model: &Model, row: &[f32]) -> Result<Value, Error> {
                 nodes: deployed.pool.as_pool().n_nodes(),
                 classes: deployed.classes.names().to_vec(),
             };
-            by_nodes(model, deployed, vec![whole], row)
+            by_nodes(model, deployed, vec![whole], row, reject)
         }
         Model::Reactivation(learner) => by_units(model, learner, row),
     }
 }
 
 /// Evidence of the nodes that each task recruited, and node by node for the class that is answered.
-fn by_nodes(model: &Model, deployed: &Deployed, tasks: Vec<Task>, row: &[f32]) -> Result<Value, Error> {
+fn by_nodes(
+    model: &Model,
+    deployed: &Deployed,
+    tasks: Vec<Task>,
+    row: &[f32],
+    reject: f64,
+) -> Result<Value, Error> {
     let contributions = deployed.contributions(row)?;
-    let (class, probabilities, winner) = judged(model, row)?;
+    let (class, probabilities, winner) = judged(model, row, reject)?;
     let classes = model.learner().classes();
     let n_nodes = contributions.outputs.len();
     let (mut groups, mut nodes) = (Vec::new(), Vec::new());
@@ -67,7 +73,7 @@ fn by_nodes(model: &Model, deployed: &Deployed, tasks: Vec<Task>, row: &[f32]) -
 /// What the row gives each unit, beside the threshold that would wake it.
 fn by_units(model: &Model, learner: &Reactivation, row: &[f32]) -> Result<Value, Error> {
     let awakening = learner.reactivate(Rows::new(row, row.len())?)?;
-    let (class, probabilities, _) = judged(model, row)?;
+    let (class, probabilities, _) = judged(model, row, 0.0)?;
     let units = learner.units().iter().enumerate().map(|(u, unit)| {
         json!({
             "task": unit.growth.task,
@@ -87,13 +93,20 @@ fn by_units(model: &Model, learner: &Reactivation, row: &[f32]) -> Result<Value,
     }))
 }
 
-/// Class, probabilities, and the place of the class.
-fn judged(model: &Model, row: &[f32]) -> Result<(Value, Value, usize), Error> {
+/// Class, probabilities, and the place of the most probable class, which is the one answered unless that is "unknown".
+fn judged(model: &Model, row: &[f32], reject: f64) -> Result<(Value, Value, usize), Error> {
     let x = Rows::new(row, row.len())?;
-    let answers = answer::answers(model, x, Detail::All, 0.0)?;
+    let answers = answer::answers(model, x, Detail::All, reject)?;
     let answer = answers.first().ok_or(Error::NothingLearned)?;
     let classes = model.learner().classes();
     let probabilities = by_class(&detailed(classes, answer, Detail::All));
-    let winner = answer.class.map_or(0, |class| class as usize);
+    let likeliest = answer
+        .probabilities
+        .iter()
+        .enumerate()
+        .max_by(|a, b| a.1.total_cmp(b.1));
+    let winner = answer
+        .class
+        .map_or_else(|| likeliest.map_or(0, |(place, _)| place), |class| class as usize);
     Ok((json!(class_of(classes, answer)), probabilities, winner))
 }

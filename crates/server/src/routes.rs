@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use autoactivator::Model;
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::from_fn_with_state;
@@ -116,6 +116,7 @@ async fn model(State(app): Shared) -> Response {
         "class_name": limits.class_name,
         "image_bytes": limits.image_bytes,
     });
+    described["held_out"] = json!(app.held_out.is_some());
     described["needs_token"] = json!(app.guard.needs_token());
     json_response(&versioned(described, &edition))
 }
@@ -140,11 +141,7 @@ async fn growth(State(app): Shared) -> Response {
 async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
     ask(&app, &headers, body, |app, edition, question| {
         let (detail, reject) = (question.detail, question.reject);
-        if reject > 0.0 && !answer::rejects(&edition.model) {
-            let message =
-                "`reject` needs a consolidation model: reactivation always answers a class it knows";
-            return Err(Problem::wrong_model("OnlyConsolidation", message));
-        }
+        check_reject(&edition.model, reject)?;
         let x = app.table(&edition.model, question.input)?;
         let found = answer::answers(&edition.model, x.rows(), detail, reject)?;
         let classes = edition.model.learner().classes();
@@ -155,6 +152,15 @@ async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
     .await
 }
 
+/// Whether a model can answer "unknown", when that is asked of it.
+fn check_reject(model: &Model, reject: f64) -> Result<(), Problem> {
+    if reject > 0.0 && !answer::rejects(model) {
+        let message = "`reject` needs a consolidation model: reactivation always answers a class it knows";
+        return Err(Problem::wrong_model("OnlyConsolidation", message));
+    }
+    Ok(())
+}
+
 async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
     ask(&app, &headers, body, |app, edition, question| {
         if question.input.len() != 1 {
@@ -162,8 +168,10 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
                 "one row or image can be explained at a time",
             ));
         }
+        let reject = question.reject;
+        check_reject(&edition.model, reject)?;
         let x = app.table(&edition.model, question.input)?;
-        Ok(explain::explain(&edition.model, x.rows().row(0))?)
+        Ok(explain::explain(&edition.model, x.rows().row(0), reject)?)
     })
     .await
 }
@@ -296,11 +304,11 @@ async fn examples(
 }
 
 async fn download_memory(State(app): Shared) -> Answered {
-    download(&app, "model.aact", |edition| Ok(edition.model.to_bytes())).await
+    download(&app, 0, "model.aact", |edition| Ok(edition.model.to_bytes())).await
 }
 
 async fn download_model(State(app): Shared) -> Answered {
-    download(&app, "deployed.aact", |edition| {
+    download(&app, 1, "deployed.aact", |edition| {
         let deployed = deployed(edition)?.clone();
         Ok(Model::Deployed(deployed).to_bytes())
     })
@@ -308,7 +316,7 @@ async fn download_model(State(app): Shared) -> Answered {
 }
 
 async fn download_onnx(State(app): Shared) -> Answered {
-    download(&app, "model.onnx", |edition| Ok(deployed(edition)?.to_onnx())).await
+    download(&app, 2, "model.onnx", |edition| Ok(deployed(edition)?.to_onnx())).await
 }
 
 fn deployed(edition: &Edition) -> Result<&autoactivator::Deployed, Problem> {
@@ -321,13 +329,22 @@ fn deployed(edition: &Edition) -> Result<&autoactivator::Deployed, Problem> {
     Ok(edition.deployed().ok_or(autoactivator::Error::NothingLearned)?)
 }
 
+/// The file of the current edition that has this place among its files.
 async fn download(
     app: &App,
+    place: usize,
     name: &'static str,
     content: impl FnOnce(&Edition) -> Result<Vec<u8>, Problem> + Send + 'static,
 ) -> Answered {
     let edition = app.edition();
-    let bytes = app.work(move || content(&edition)).await?;
+    let make = move || match edition.files[place].get() {
+        Some(bytes) => Ok(bytes.clone()),
+        None => {
+            let bytes = Bytes::from(content(&edition)?);
+            Ok(edition.files[place].get_or_init(|| bytes).clone())
+        }
+    };
+    let bytes = app.work(make).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (

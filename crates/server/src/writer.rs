@@ -3,6 +3,7 @@
 //!
 //! It learns in threads of its own, of low priority, so that predictions never wait for it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +21,7 @@ use crate::limits::Limits;
 use crate::problem::Problem;
 
 /// How much nicer than others the threads are that learn.
-const NICENESS: i32 = 15;
+const NICENESS: i32 = 10;
 
 /// Changes that are written together at the most.
 const GROUP: usize = 64;
@@ -85,9 +86,9 @@ impl Writer {
                 self.counts.refused.fetch_add(1, Ordering::Relaxed);
                 Problem::busy("as many changes are waiting as may: try again later")
             }
-            mpsc::error::TrySendError::Closed(_) => ending(),
+            mpsc::error::TrySendError::Closed(_) => given_up(),
         })?;
-        answered.await.unwrap_or_else(|_| Err(ending()))
+        answered.await.unwrap_or_else(|_| Err(given_up()))
     }
 
     /// Changes that wait.
@@ -101,8 +102,11 @@ impl Writer {
     }
 }
 
-fn ending() -> Problem {
-    Problem::unavailable("Ending", "the server is ending: nothing was changed")
+fn given_up() -> Problem {
+    Problem::unavailable(
+        "Ending",
+        "the server has given this change up: nothing was changed",
+    )
 }
 
 /// What the writer works with.
@@ -125,7 +129,8 @@ impl Desk {
             {
                 group.push(job);
             }
-            self.work_on(group);
+            // A change that fails in a way nobody thought of takes its group with it, and nothing else.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.work_on(group)));
         }
     }
 

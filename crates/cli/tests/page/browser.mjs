@@ -1,0 +1,109 @@
+// A browser that watches: pages opened here fail the test on any request to another host, any error on the console.
+
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { write } from './hand.mjs';
+
+const installed = createRequire(join(process.cwd(), 'package.json'));
+const { chromium } = installed('playwright-core');
+const AXE = readFileSync(installed.resolve('axe-core/axe.min.js'), 'utf8');
+
+const QUIET = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'];
+const ALONE = ['--disable-component-update', '--disable-sync', '--no-first-run'];
+const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
+
+export const launch = (executablePath) => chromium.launch({ executablePath, args: [...QUIET, ...ALONE, ...CAMERA] });
+
+/** A page in a context of its own, and what was wrong with it: `wrong` must stay empty. */
+export async function open(browser, address, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const wrong = [];
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (!['blob:', 'data:'].includes(protocol) && host !== new URL(address).host) wrong.push(`asked ${request.url()}`);
+  });
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) wrong.push(`console: ${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
+  await page.goto(address);
+  await page.waitForSelector('#classes > *, .method', { timeout: 20000 });
+  return { page, wrong, close: () => context.close() };
+}
+
+/** Draws a digit with the pointer, stroke by stroke. */
+export async function draw(page, digit, seed) {
+  await page.locator('#pad').scrollIntoViewIfNeeded();
+  const box = await page.locator('#pad').boundingBox();
+  for (const stroke of write(digit, seed, box.width)) {
+    await page.mouse.move(box.x + stroke[0].x, box.y + stroke[0].y);
+    await page.mouse.down();
+    for (const point of stroke.slice(1)) await page.mouse.move(box.x + point.x, box.y + point.y);
+    await page.mouse.up();
+  }
+}
+
+/** The settled answer to what is on the pad: the class, '?' for unknown. */
+export async function answer(page) {
+  await page.waitForSelector('#verdict[aria-busy=false]');
+  return page.locator('#verdict-class').textContent();
+}
+
+/** Draws on an empty pad and reads the answer. */
+export async function ask(page, digit, seed) {
+  await page.click('#clear');
+  await draw(page, digit, seed);
+  return answer(page);
+}
+
+/**
+ * How many hands write each digit so that it is recognised: the page's own ink and the server's answers, without the
+ * pointer, which takes a second a digit.
+ */
+export async function recognised(page, digits, seeds) {
+  const written = digits.map((digit) => ({ digit: String(digit), hands: seeds.map((seed) => write(digit, seed, 320)) }));
+  return page.evaluate(async (written) => {
+    const { fromStrokes, measureHand } = await import('/assets/ink.js');
+    const { image } = await (await fetch('/v1/model')).json();
+    const { strip } = await (await fetch('/v1/held-out')).json();
+    const hand = measureHand(strip.map(({ row }) => row), image);
+    const counts = [];
+    for (const { digit, hands } of written) {
+      const body = JSON.stringify({ rows: hands.map((strokes) => fromStrokes(strokes, image, hand)) });
+      const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+      const { answers } = await (await fetch('/v1/predict', request)).json();
+      counts.push(answers.filter((answer) => answer.class === digit).length);
+    }
+    return counts;
+  }, written);
+}
+
+/** Draws examples of a digit and teaches them under its name. */
+export async function teach(page, digit, seeds) {
+  await page.click('#clear');
+  await page.fill('#class-name', String(digit));
+  for (const seed of seeds) {
+    await draw(page, digit, seed);
+    await page.click('#add');
+  }
+  await page.click('#teach');
+  await outcome(page, 'on disk');
+}
+
+/** Waits until teaching or undoing is done, and ended with these words. */
+export async function outcome(page, words) {
+  await page.waitForSelector('#teach-form[aria-busy=false]');
+  const [told, problem] = [await page.textContent('#teach-outcome'), await page.textContent('#teach-problem')];
+  if (!told.includes(words)) throw new Error(`“${told}” instead of “${words}”; ${problem}`);
+}
+
+/** What axe finds against WCAG 2 A and AA, as lines. */
+export async function obstacles(page) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() =>
+    globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }),
+  );
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ target }) => `${id}: ${help} at ${target}`));
+}

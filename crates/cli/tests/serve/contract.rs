@@ -1,0 +1,407 @@
+//! What the addresses answer, and that it is what the command line says.
+
+use std::io::Cursor;
+
+use autoactivator::{Learner, Model};
+use image::{GrayImage, ImageFormat};
+use serde_json::{Value, json};
+
+use crate::common::Workplace;
+use crate::http::form;
+use crate::serving::{JSON, SMALL, Serving};
+
+/// Rows of a digit that the starter does not know.
+fn fives(serving: &Serving, n: usize) -> Value {
+    serving.read(&format!("/v1/examples?class=5&n={n}"))["rows"].clone()
+}
+
+#[test]
+fn a_visitor_teaches_five_and_takes_it_back() {
+    let place = Workplace::new();
+    let mut serving = Serving::start(&place, &[]);
+    let model = serving.read("/v1/model");
+    assert_eq!(model["classes"], json!(["0", "1", "2", "3", "4"]));
+    assert_eq!(model["image"], json!({ "height": 8, "width": 8, "channels": 1 }));
+    assert_eq!(
+        (&model["learns"], &model["undo"], &model["needs_token"]),
+        (&json!(true), &json!(true), &json!(false))
+    );
+    let growth = serving.read("/v1/growth");
+    let new: Vec<&Value> = growth["growth"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| &task["new_classes"])
+        .collect();
+    assert_eq!(new, [&json!(["0", "1"]), &json!(["2", "3", "4"])]);
+
+    let rows = fives(&serving, 40);
+    let changed = serving.learn(&rows, &["5"; 40]);
+    assert_eq!((&changed["version"], &changed["rows"]), (&json!(1), &json!(40)));
+    assert_eq!(changed["growth"]["new_classes"], json!(["5"]));
+    assert_eq!(
+        serving.get("/v1/examples?class=5").status,
+        404,
+        "what is known needs no examples"
+    );
+
+    let held_out = serving.read("/v1/held-out");
+    for task in held_out["tasks"].as_array().unwrap() {
+        let (rows, right) = (task["rows"].as_f64().unwrap(), task["right"].as_f64().unwrap());
+        assert!(rows > 30.0 && right / rows > 0.9, "{task}");
+    }
+    assert_eq!(held_out["strip"].as_array().unwrap().len(), 60);
+
+    serving.kill();
+    let serving = Serving::start(&place, &[]);
+    assert_eq!(serving.classes(), ["0", "1", "2", "3", "4", "5"]);
+    assert_eq!(
+        serving.read("/v1/held-out")["tasks"],
+        held_out["tasks"],
+        "the same after a restart"
+    );
+
+    let body = json!({ "rows": rows, "classes": vec!["5"; 40] });
+    assert_eq!(serving.post("/v1/unlearn", &body).status, 200);
+    assert_eq!(
+        serving.read("/v1/classes")["classes"][5],
+        json!({ "class": "5", "rows": 0 })
+    );
+    let again = serving.post("/v1/unlearn", &body);
+    assert_eq!((again.status, again.kind()), (422, "NeverLearned".to_owned()));
+    assert_eq!(serving.send("DELETE", "/v1/classes/5", &[], b"").status, 200);
+    let missing = serving.send("DELETE", "/v1/classes/5", &[], b"");
+    assert_eq!((missing.status, missing.kind()), (404, "UnknownClass".to_owned()));
+    assert_eq!(serving.classes(), ["0", "1", "2", "3", "4"]);
+}
+
+#[test]
+fn answers_are_those_of_the_command_line() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[]);
+    let rows = fives(&serving, 20);
+    let lines: Vec<String> = serde_json::from_value::<Vec<Vec<f32>>>(rows.clone())
+        .unwrap()
+        .iter()
+        .map(|row| row.iter().map(f32::to_string).collect::<Vec<_>>().join(","))
+        .collect();
+    place.write("rows.csv", lines.join("\n") + "\n");
+    for (words, asked) in [
+        (&[][..], json!({})),
+        (&["--proba"], json!({ "proba": true })),
+        (&["--top", "2"], json!({ "top": 2 })),
+        (&["--reject", "0.3"], json!({ "reject": 0.3 })),
+    ] {
+        let command = ["predict", "autoactivator.aact", "rows.csv", "--format", "jsonl"];
+        let said = place.succeed(&[&command, words].concat()).stdout;
+        let printed: Vec<Value> = said
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let mut body = asked.clone();
+        body["rows"] = rows.clone();
+        let reply = serving.post("/v1/predict", &body);
+        assert_eq!(reply.json()["answers"], json!(printed), "{asked}");
+    }
+
+    let said = place.succeed(&["inspect", "--json", "autoactivator.aact"]).stdout;
+    let printed: Value = serde_json::from_str(&said).unwrap();
+    let model = serving.read("/v1/model");
+    for (name, value) in printed.as_object().unwrap() {
+        assert_eq!(&model[name], value, "{name}");
+    }
+}
+
+#[test]
+fn an_explanation_adds_up_to_what_is_answered() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[]);
+    let row = &fives(&serving, 1)[0];
+    let explained = serving.post("/v1/explain", &json!({ "rows": [row] })).json();
+    let answered = serving
+        .post("/v1/predict", &json!({ "rows": [row], "proba": true }))
+        .json();
+    assert_eq!(explained["class"], answered["answers"][0]["class"]);
+    assert_eq!(
+        explained["probabilities"],
+        answered["answers"][0]["probabilities"]
+    );
+    let sum =
+        |values: &Value, of: &dyn Fn(&Value) -> f64| values.as_array().unwrap().iter().map(of).sum::<f64>();
+    let class = explained["class"].as_str().unwrap();
+    let of_groups = sum(&explained["groups"], &|group| {
+        group["evidence"][class].as_f64().unwrap()
+    });
+    let of_nodes = sum(&explained["nodes"], &|node| node["evidence"].as_f64().unwrap());
+    assert!((of_groups - of_nodes).abs() < 1e-4, "{of_groups} {of_nodes}");
+    let nodes = sum(&explained["groups"], &|group| group["nodes"].as_f64().unwrap());
+    assert_eq!(json!(nodes as u64), serving.read("/v1/model")["nodes"]);
+    assert_eq!(
+        serving.post("/v1/explain", &json!({ "rows": [row, row] })).status,
+        400
+    );
+}
+
+#[test]
+fn reactivation_tells_which_unit_wakes() {
+    let place = Workplace::new();
+    let words = [
+        "r.aact",
+        "--learner",
+        "reactivation",
+        "--t-max",
+        "5",
+        "--l-max",
+        "30",
+    ];
+    let serving = Serving::start(&place, &words);
+    let rows = fives(&serving, 20);
+    let one = serving.post("/v1/learn", &json!({ "rows": rows, "classes": vec!["5"; 20] }));
+    assert_eq!((one.status, one.kind()), (422, "OneClass".to_owned()));
+    let sixes = serving.read("/v1/examples?class=6&n=20")["rows"].clone();
+    let both: Vec<Value> = [
+        rows.as_array().unwrap().clone(),
+        sixes.as_array().unwrap().clone(),
+    ]
+    .concat();
+    serving.learn(&json!(both), &[["5"; 20], ["6"; 20]].concat());
+    let explained = serving.post("/v1/explain", &json!({ "rows": [both[0]] })).json();
+    let units = explained["units"].as_array().unwrap();
+    assert_eq!(units.len(), 3);
+    let distance = |unit: &Value| unit["distance"].as_f64().unwrap();
+    let nearest = units
+        .iter()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        .unwrap();
+    assert_eq!(nearest["awake"], json!(true));
+    assert_eq!(
+        units.iter().filter(|unit| unit["awake"] == json!(true)).count(),
+        1
+    );
+    assert_eq!(serving.read("/v1/held-out")["tasks"].as_array().unwrap().len(), 3);
+    let proba = serving.post("/v1/predict", &json!({ "rows": [both[0]], "proba": true }));
+    assert_eq!(
+        proba.json()["answers"][0]["probabilities"]
+            .as_object()
+            .unwrap()
+            .len(),
+        7
+    );
+    let reject = serving.post("/v1/predict", &json!({ "rows": [both[0]], "reject": 0.1 }));
+    assert_eq!(
+        (reject.status, reject.kind()),
+        (409, "OnlyConsolidation".to_owned())
+    );
+    assert_eq!(
+        serving.send("DELETE", "/v1/classes/5", &[], b"").kind(),
+        "OnlyConsolidation"
+    );
+}
+
+#[test]
+fn images_are_learned_and_predicted_like_rows() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[]);
+    let rows: Vec<Vec<f32>> = serde_json::from_value(fives(&serving, 30)).unwrap();
+    let png = |row: &Vec<f32>| {
+        let pixels = row.iter().map(|v| (v * 255.0).round() as u8).collect();
+        let mut bytes = Cursor::new(Vec::new());
+        GrayImage::from_raw(8, 8, pixels)
+            .unwrap()
+            .write_to(&mut bytes, ImageFormat::Png)
+            .unwrap();
+        bytes.into_inner()
+    };
+    let images: Vec<Vec<u8>> = rows.iter().map(png).collect();
+    let mut fields: Vec<(&str, &[u8])> = vec![("class", b"five")];
+    fields.extend(images.iter().map(|image| ("image", image.as_slice())));
+    let (kind, body) = form(&fields);
+    let learned = serving.send("POST", "/v1/learn", &[kind], &body);
+    assert_eq!((learned.status, learned.json()["rows"].clone()), (200, json!(30)));
+    let mut fields: Vec<(&str, &[u8])> = images.iter().map(|image| ("image", image.as_slice())).collect();
+    fields.push(("top", b"2"));
+    let (kind, body) = form(&fields);
+    let of_images = serving.send("POST", "/v1/predict", &[kind], &body).json();
+    let seen = |row: &Vec<f32>| row.iter().map(|v| (v * 255.0).round() / 255.0).collect();
+    let seen: Vec<Vec<f32>> = rows.iter().map(seen).collect();
+    let of_rows = serving
+        .post("/v1/predict", &json!({ "rows": seen, "top": 2 }))
+        .json();
+    assert_eq!(of_images, of_rows);
+    assert!(of_images.to_string().contains("five"));
+    let (kind, body) = form(&[("image", b"no image")]);
+    let bad = serving.send("POST", "/v1/predict", &[kind], &body);
+    assert_eq!((bad.status, bad.kind()), (422, "BadData".to_owned()));
+    let (kind, body) = form(&[("image", &images[0])]);
+    assert_eq!(
+        serving.send("POST", "/v1/learn", &[kind], &body).status,
+        400,
+        "an image without a class"
+    );
+    let empty = Serving::start(&place, &[&["rows.aact"], &SMALL[..]].concat());
+    let refused = empty.send("POST", "/v1/predict", &[kind], &body);
+    assert_eq!((refused.status, refused.kind()), (409, "TakesRows".to_owned()));
+}
+
+#[test]
+fn what_is_downloaded_is_the_model() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[]);
+    serving.learn(&fives(&serving, 20), &["5"; 20]);
+    let memory = serving.get("/v1/download/memory");
+    assert_eq!(
+        memory.header("content-disposition"),
+        Some("attachment; filename=\"model.aact\"")
+    );
+    assert_eq!(memory.body, place.read("autoactivator.aact"));
+    let model = Model::from_bytes(&serving.get("/v1/download/model").body).unwrap();
+    assert!(matches!(&model, Model::Deployed(deployed) if deployed.classes().len() == 6));
+    place.succeed(&["export", "autoactivator.aact", "--onnx", "-o", "model.onnx"]);
+    assert_eq!(serving.get("/v1/download/onnx").body, place.read("model.onnx"));
+}
+
+#[test]
+fn two_sites_that_began_from_one_model_merge() {
+    let place = Workplace::new();
+    let here = Serving::start(&place, &["here.aact"]);
+    let base = here.get("/v1/download/memory").body;
+    place.write("there.aact", &base);
+    let there = Serving::start(&place, &["there.aact"]);
+    here.learn(&fives(&here, 30), &["5"; 30]);
+    there.learn(&there.read("/v1/examples?class=6&n=30")["rows"], &["6"; 30]);
+    let other = there.get("/v1/download/memory").body;
+    let (kind, body) = form(&[("model", &other), ("base", &base)]);
+    let merged = here.send("POST", "/v1/merge", &[kind], &body);
+    assert_eq!(merged.status, 200, "{merged:?}");
+    assert_eq!(here.classes().len(), 7);
+    let rows = &here.read("/v1/model")["rows"];
+    assert_eq!(
+        (&rows["0"], &rows["5"], &rows["6"]),
+        (&there.read("/v1/model")["rows"]["0"], &json!(30), &json!(30))
+    );
+    for (fields, kind_of) in [
+        (vec![("model", &b"nothing"[..])], "BadModel"),
+        (vec![("base", &base[..])], "BadRequest"),
+        (vec![("model", &other[..other.len() / 2])], "BadModel"),
+    ] {
+        let (kind, body) = form(&fields);
+        assert_eq!(here.send("POST", "/v1/merge", &[kind], &body).kind(), kind_of);
+    }
+}
+
+#[test]
+fn a_model_that_has_learned_nothing_says_so() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[&["new.aact"], &SMALL[..]].concat());
+    assert_eq!(serving.read("/v1/model")["n_features"], Value::Null);
+    let early = serving.post("/v1/predict", &json!({ "rows": [[1, 2]] }));
+    assert_eq!((early.status, early.kind()), (409, "NothingLearned".to_owned()));
+    assert_eq!(serving.get("/v1/held-out").kind(), "NoHeldOut");
+    assert_eq!(serving.get("/v1/examples?class=5").kind(), "NoExamples");
+    serving.learn(&json!([[0, 0], [1, 1]]), &["low", "high"]);
+    let narrow = serving.post("/v1/predict", &json!({ "rows": [[1]] }));
+    assert_eq!((narrow.status, narrow.kind()), (422, "FeatureCount".to_owned()));
+    let message = narrow.json()["error"]["message"].clone();
+    assert_eq!(
+        message,
+        json!("rows have 1 features, the model was learned with 2")
+    );
+}
+
+#[test]
+fn requests_that_say_nothing_useful_are_told_so() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[&["new.aact"], &SMALL[..]].concat());
+    let learn = |body: &str| {
+        let reply = serving.send("POST", "/v1/learn", &[JSON], body.as_bytes());
+        (reply.status, reply.kind())
+    };
+    for (body, status, kind) in [
+        ("", 400, "BadRequest"),
+        ("[]", 400, "BadRequest"),
+        ("{\"rows\": [[1]]}", 400, "BadRequest"),
+        ("{\"rows\": [], \"classes\": []}", 400, "BadRequest"),
+        (
+            "{\"rows\": [[1], [1, 2]], \"classes\": [\"a\", \"a\"]}",
+            400,
+            "BadRequest",
+        ),
+        ("{\"rows\": [[1]], \"classes\": [\"\"]}", 400, "BadRequest"),
+        (
+            "{\"rows\": [[1]], \"classes\": [\"a\\u0007\"]}",
+            400,
+            "BadRequest",
+        ),
+        (
+            "{\"rows\": [[1]], \"classes\": [\"a\"], \"seed\": 1}",
+            400,
+            "BadRequest",
+        ),
+        ("{\"rows\": [[]], \"classes\": [\"a\"]}", 422, "NoFeatures"),
+        (
+            "{\"rows\": [[1]], \"classes\": [\"a\", \"b\"]}",
+            422,
+            "LengthMismatch",
+        ),
+        ("{\"rows\": [[1e39]], \"classes\": [\"a\"]}", 400, "BadRequest"),
+    ] {
+        assert_eq!(learn(body), (status, kind.to_owned()), "{body}");
+    }
+    let other = serving.send("POST", "/v1/learn", &["Content-Type: text/csv"], b"1,a");
+    assert_eq!(
+        (other.status, other.kind()),
+        (415, "UnsupportedMediaType".to_owned())
+    );
+    assert_eq!(
+        serving.send("PUT", "/v1/learn", &[], b"").header("allow"),
+        Some("POST")
+    );
+    assert_eq!(serving.get("/nothing").kind(), "NotFound");
+    assert_eq!(serving.read("/v1/model")["version"], json!(0));
+}
+
+#[test]
+fn health_readiness_and_metrics_are_there() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[&["new.aact"], &SMALL[..]].concat());
+    assert_eq!(serving.read("/health")["status"], json!("ok"));
+    assert_eq!(serving.read("/ready")["status"], json!("ready"));
+    serving.learn(&json!([[0, 0], [1, 1]]), &["low", "high"]);
+    let text = String::from_utf8(serving.get("/metrics").body).unwrap();
+    for line in [
+        "autoactivator_classes 2",
+        "autoactivator_rows_total 2",
+        "autoactivator_request_seconds_count{method=\"POST\",path=\"/v1/learn\",status=\"200\"} 1",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line} in {text}");
+    }
+}
+
+#[test]
+fn the_pages_load_nothing_from_elsewhere() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[&["new.aact"], &SMALL[..]].concat());
+    for path in ["/", "/docs"] {
+        let page = serving.get(path);
+        assert_eq!(page.status, 200);
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self'"),
+            "{policy}"
+        );
+        let text = String::from_utf8(page.body).unwrap();
+        for wish in ["src=\"", "href=\""] {
+            for address in text.split(wish).skip(1) {
+                let own = ["/", "#", "data:", "assets/"]
+                    .iter()
+                    .any(|start| address.starts_with(start));
+                assert!(
+                    own && !address.starts_with("//"),
+                    "{path}: {}",
+                    &address[..address.len().min(60)]
+                );
+            }
+        }
+    }
+    assert_eq!(serving.read("/openapi.json")["openapi"], json!("3.1.0"));
+}

@@ -1,0 +1,12 @@
+//! `autoactivator serve` over real sockets: what it answers, what survives, whom it keeps out.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // A test may fail loudly.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod contract;
+mod documents;
+mod durable;
+mod http;
+mod safe;
+mod serving;

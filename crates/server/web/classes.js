@@ -1,0 +1,48 @@
+// What does it know? The classes with the rows each was learned from, and a button that drops one after asking.
+
+import { api } from './api.js';
+import { byId, hue, make, plural } from './dom.js';
+
+/** Shows the classes; `onDropped(name)` follows each that was dropped. */
+export function showClasses({ classes, rows, learns, undo }, taskOf, onDropped) {
+  byId('classes').replaceChildren(
+    ...classes.map((name) => {
+      const count = rows?.[name];
+      const label = make('span', { className: 'class-name' }, name);
+      const small = make('span', { className: 'class-rows' }, count == null ? '' : plural(Math.round(count), 'row'));
+      const item = make('li', { className: `class hue-${hue(taskOf(name))}` }, label, small);
+      if (learns && undo) item.append(dropButton(name, onDropped));
+      return item;
+    }),
+  );
+  if (!classes.length) byId('classes').replaceChildren(make('li', { className: 'help' }, 'Nothing yet.'));
+}
+
+function dropButton(name, onDropped) {
+  const button = make('button', { type: 'button', className: 'remove', 'aria-label': `Drop class ${name}` }, '×');
+  button.addEventListener('click', async () => {
+    if (!(await confirmed(`Drop “${name}”? The model forgets it; only teaching it again brings it back.`, `Drop ${name}`)))
+      return button.focus();
+    button.disabled = true;
+    try {
+      await api.dropClass(name);
+      byId('classes-problem').textContent = '';
+      await onDropped(name);
+    } catch (problem) {
+      byId('classes-problem').textContent = problem.message;
+      button.disabled = false;
+    }
+  });
+  return button;
+}
+
+function confirmed(question, yes) {
+  const dialog = byId('confirm');
+  byId('confirm-text').textContent = question;
+  byId('confirm-yes').textContent = yes;
+  dialog.returnValue = 'no';
+  dialog.showModal();
+  return new Promise((answer) => {
+    dialog.onclose = () => answer(dialog.returnValue === 'yes');
+  });
+}

@@ -1,0 +1,186 @@
+// What is this page? The parts wired together: what is shown goes to the model, its answer to bars and network, what is
+// taught to the exam. Each part is in a module of its own.
+
+import { api } from './api.js';
+import { Bars } from './bars.js';
+import { listenForCamera } from './camera.js';
+import { showClasses } from './classes.js';
+import { byId, plural } from './dom.js';
+import { Live } from './live.js';
+import { Network } from './network.js';
+import { Pad } from './pad.js';
+import { listenForPictures } from './pictures.js';
+import { showPixels } from './pixels.js';
+import { Reader, drawing, numbers, parseRow, photo } from './sample.js';
+import { Strip } from './strip.js';
+import { Tasks } from './tasks.js';
+import { Teach } from './teach.js';
+
+/** What the server calls the held-out rows whose data set is built in. */
+const BUILT_IN = 'digits, test part';
+
+let model = null;
+let reader = null;
+let exam = null;
+let typed = null;
+let tasks = new Tasks();
+
+const taskOf = (name) => tasks.of(name);
+const bars = new Bars();
+const network = new Network();
+const strip = new Strip();
+const live = new Live({
+  reader: () => reader,
+  onAnswer: showAnswer,
+  onBusy: (busy) => byId('verdict').setAttribute('aria-busy', busy),
+  onProblem: (words) => say('input-problem', words),
+});
+const pad = new Pad(byId('pad'), { onChange: showSample, onEnter: () => teach.add(current()) });
+const teach = new Teach({ reader: () => reader, current, onAdded: startOver, onChange: refresh, builtIn: unlearned, summary: () => strip.summary() });
+
+/** What is shown to the model now, or null. */
+function current() {
+  if (!reader) return null;
+  if (typed) return typed;
+  if (pad.picture) return photo(pad.picture.bitmap, pad.picture.file);
+  return pad.isEmpty ? null : drawing(pad.strokes);
+}
+
+function showSample() {
+  byId('pad-hint').hidden = !pad.isEmpty;
+  const sample = current();
+  if (!reader) return;
+  // A model that knows nothing yet has nothing to say, but sees.
+  if (model.classes.length) live.show(sample);
+  else showAnswer(null, sample && !reader.takesImages ? reader.row(sample) : null);
+  teach.refresh();
+}
+
+function showAnswer(answer, row) {
+  bars.show(answer);
+  network.light(answer);
+  showSeen(row);
+}
+
+function showSeen(row) {
+  const seen = byId('seen');
+  seen.hidden = !reader.shape;
+  if (seen.hidden) return;
+  seen.title = `${reader.shape.width} × ${reader.shape.height} pixels`;
+  showPixels(seen, row, reader.shape);
+}
+
+function startOver() {
+  pad.clear();
+  byId('row').value = '';
+  typed = null;
+  showSample();
+}
+
+function take(pictures) {
+  if (pictures.length === 1) return pad.show(pictures[0]);
+  for (const { bitmap, file } of pictures) teach.add(photo(bitmap, file));
+}
+
+function readRow() {
+  typed = null;
+  try {
+    const row = parseRow(byId('row').value, model?.n_features);
+    if (row.length) typed = numbers(row);
+    say('row-problem', '');
+  } catch (problem) {
+    say('row-problem', problem.message);
+  }
+  showSample();
+}
+
+/** What a visitor could teach next: built-in classes, which can be taught without drawing. */
+function unlearned() {
+  if (exam?.data !== BUILT_IN) return [];
+  return exam.classes.filter(({ known }) => !known).map((one) => one.class);
+}
+
+function say(id, words) {
+  if (byId(id).textContent !== words) byId(id).textContent = words;
+}
+
+/** Asks the server for everything that a change may have changed. */
+async function refresh() {
+  const [fresh, growth] = await Promise.all([api.model(), api.growth()]);
+  model = fresh;
+  exam = model.held_out ? await api.heldOut() : null;
+  const shown = exam?.strip?.map(({ row }) => row) ?? [];
+  reader = new Reader(model, shown);
+  tasks = new Tasks(growth.growth);
+  model.classes = tasks.sorted(model.classes);
+  bars.setClasses(model.classes, taskOf);
+  network.grow(growth.kind, growth.growth, model.classes);
+  strip.show(exam && tasks.examined(exam), reader.shape);
+  teach.canTeach = model.learns;
+  teach.canUndo = model.undo;
+  showModel();
+  showSample();
+}
+
+function showModel() {
+  const known = model.classes;
+  const next = unlearned()[0];
+  say('facts', `${model.learner} · ${plural(known.length, 'class', 'classes')} · ${plural(model.nodes, 'node')}`);
+  say('headline', next ? `It knows ${listOf(known)}. Teach it ${next}.` : 'Teach it something new');
+  say('promise', promise(next));
+  // Units are not deployed, and never answer "unknown".
+  const rejects = model.learner !== 'reactivation';
+  byId('reject').closest('label').hidden = !rejects;
+  live.reject = rejects && byId('reject').checked;
+  byId('token-form').hidden = !model.needs_token;
+  byId('pad-area').hidden = !reader.draws;
+  byId('row-area').hidden = reader.takesImages || Boolean(model.image);
+  for (const kind of ['model', 'onnx']) byId(`download-${kind}`).closest('li').hidden = !rejects;
+  showSeen(null);
+  byId('class-name').maxLength = model.limits?.class_name ?? 200;
+  byId('class-name').placeholder = next ?? 'star, my cup ...';
+  showClasses(model, taskOf, refresh);
+  teach.show();
+}
+
+function promise(next) {
+  if (!model.learns) return 'This model was deployed to predict; it cannot be taught.';
+  if (!next) return 'Draw it a few times, name it, teach. It learns in a moment and keeps what it knew.';
+  return `Draw a ${next} three times, name it, teach. A moment later it knows ${next}, and what it knew is still there.`;
+}
+
+function listOf(names) {
+  if (names.length > 6) return plural(names.length, 'class', 'classes');
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : (names[0] ?? 'nothing');
+}
+
+function listen() {
+  byId('clear').addEventListener('click', startOver);
+  byId('row').addEventListener('input', readRow);
+  byId('reject').addEventListener('change', ({ target }) => {
+    live.reject = target.checked;
+    live.again();
+  });
+  byId('token').addEventListener('input', ({ target }) => api.useToken(target.value));
+  byId('token-form').addEventListener('submit', (event) => event.preventDefault());
+  const onProblem = (words) => say('input-problem', words);
+  listenForPictures({ target: byId('pad-area'), onPictures: take, onProblem });
+  listenForCamera({ onPicture: (picture) => take([picture]), onProblem });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => reader && refresh());
+  api.onConnection((now, before) => {
+    byId('connection').dataset.state = now ? 'on' : 'off';
+    say('connection', now ? 'connected' : 'connection lost, trying again');
+    if (now && before === false) start();
+  });
+}
+
+async function start() {
+  try {
+    await refresh();
+  } catch (problem) {
+    say('input-problem', problem.message);
+  }
+}
+
+listen();
+start();

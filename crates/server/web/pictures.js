@@ -1,0 +1,33 @@
+// Where do pictures come from? Files chosen, dropped or pasted, and the camera; each is handed on as a bitmap with its
+// file. What cannot be read is said in words.
+
+import { byId } from './dom.js';
+
+/** Listens everywhere pictures may come from; `onPictures` gets a list of {bitmap, file}. */
+export function listenForPictures({ target, onPictures, onProblem }) {
+  const take = async (files) => {
+    const images = [...files].filter((file) => file.type.startsWith('image/'));
+    if (!images.length) return onProblem(files.length ? 'That is not an image.' : '');
+    const read = await Promise.all(images.map((file) => open(file).catch(() => null)));
+    const opened = read.filter(Boolean);
+    const lost = images.filter((_, i) => !read[i]).map(({ name }) => name);
+    onProblem(lost.length ? `Cannot be read as an image: ${lost.join(', ')}.` : '');
+    if (opened.length) onPictures(opened);
+  };
+  byId('files').addEventListener('change', ({ target: input }) => take(input.files).then(() => (input.value = '')));
+  document.addEventListener('paste', (event) => event.clipboardData.files.length && take(event.clipboardData.files));
+  document.addEventListener('dragover', (event) => {
+    event.preventDefault();
+    target.classList.add('dropping');
+  });
+  document.addEventListener('dragleave', (event) => event.relatedTarget ?? target.classList.remove('dropping'));
+  document.addEventListener('drop', (event) => {
+    event.preventDefault();
+    target.classList.remove('dropping');
+    take(event.dataTransfer.files);
+  });
+}
+
+async function open(file) {
+  return { bitmap: await createImageBitmap(file), file };
+}

@@ -1,0 +1,357 @@
+"""A model behind a server, asked like one at hand: the same words, the same exceptions, nothing but HTTP between.
+
+:class:`Client` speaks to ``autoactivator serve``. What goes over the wire is JSON, or the bytes of images and model
+files; the standard library is all it needs for that.
+"""
+
+import http.client
+import json
+import os
+import uuid
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import numpy as np
+
+from . import error, rows
+from .snapshot import _labels
+
+
+class Client:
+    """A model behind a server.
+
+    Rows are arrays, as everywhere; where the server's model takes images, they may be a list of image files: paths, or
+    the bytes of each.
+
+    Parameters
+    ----------
+    url : str
+        Where the server listens, such as ``"http://127.0.0.1:7878"``.
+    token : str or None, default=None
+        What the server wants to see before the model is changed, if anything.
+    label_type : {None, int, str}, default=None
+        What labels are: a server knows names only. None takes names that are all whole numbers as integers.
+    timeout : float, default=120.0
+        Seconds to wait for an answer.
+
+    Examples
+    --------
+    >>> from autoactivator import Client
+    >>> client = Client("http://127.0.0.1:7878")
+    >>> client.partial_fit([[0.0, 0.1], [0.9, 1.0]], ["low", "high"])  # doctest: +SKIP
+    >>> client.predict([[0.95, 0.95]])  # doctest: +SKIP
+    array(['high'], dtype='<U4')
+    """
+
+    def __init__(self, url, token=None, label_type=None, timeout=120.0):
+        self.url = url
+        self.token = token
+        self.label_type = label_type
+        self.timeout = timeout
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn one more task; when this returns, it is on the server's disk.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or list of path-like or bytes
+            Rows, or images.
+        y : array-like of shape (n_samples,)
+            Their labels, new or known.
+        classes : ignored
+            Programs written for scikit-learn may go on telling all classes in advance.
+
+        Returns
+        -------
+        self : object
+            The client.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> client = Client("http://127.0.0.1:7878")
+        >>> client.partial_fit(["5a.png", "5b.png"], [5, 5])  # doctest: +SKIP
+        """
+        self._send("POST", "/v1/learn", *_lesson(X, y))
+        return self
+
+    def unlearn(self, X, y):
+        """Take rows back that were learned: the memory is what it would have been without them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or list of path-like or bytes
+            Rows or images that were learned.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        self : object
+            The client.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").unlearn([[0.9, 1.0]], ["high"])  # doctest: +SKIP
+        """
+        self._send("POST", "/v1/unlearn", *_lesson(X, y))
+        return self
+
+    def drop_class(self, label):
+        """Forget a class.
+
+        Parameters
+        ----------
+        label : str or int
+            Its label.
+
+        Returns
+        -------
+        self : object
+            The client.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").drop_class(5)  # doctest: +SKIP
+        """
+        self._send("DELETE", "/v1/classes/" + quote(str(label), safe=""))
+        return self
+
+    def merge(self, other, base=None):
+        """Take in everything that another model over the same pool has learned.
+
+        Parameters
+        ----------
+        other : bytes or path-like
+            Its model file.
+        base : bytes, path-like or None, default=None
+            The model file that both began from, so that what it had learned counts once.
+
+        Returns
+        -------
+        self : object
+            The client.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").merge("theirs.aact", base="base.aact")  # doctest: +SKIP
+        """
+        fields = [("model", _content(other))]
+        if base is not None:
+            fields.append(("base", _content(base)))
+        self._send("POST", "/v1/merge", *_form(fields))
+        return self
+
+    def predict(self, X, reject=0.0):
+        """Predict the label of each row, judged alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or list of path-like or bytes
+            Rows, or images.
+        reject : float, default=0.0
+            Answer None where the model is less sure than for this part of the rows it knows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels; of dtype object, None for "none of the classes I know", when `reject` is above 0.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").predict([[0.95, 0.95]])  # doctest: +SKIP
+        array(['high'], dtype='<U4')
+        """
+        if not 0 <= reject <= 1:
+            raise error.ParameterError(f"parameter `reject` is {reject}: a number from 0 to 1")
+        found = [answer["class"] for answer in self._ask(X, {"reject": float(reject)})]
+        labels = self._by_name({name for name in found if name is not None})
+        return np.array([labels.get(name) for name in found], dtype=object if reject > 0 else None)
+
+    def predict_proba(self, X):
+        """Predict the probability of every class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or list of path-like or bytes
+            Rows, or images.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, columns as in ``classes_``.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").predict_proba([[0.95, 0.95]])  # doctest: +SKIP
+        array([[0.97, 0.03]])
+        """
+        found = [answer["probabilities"] for answer in self._ask(X, {"proba": True})]
+        labels = self._by_name(found[0].keys())
+        names = sorted(found[0], key=labels.get)
+        found = np.array([[probabilities[name] for name in names] for probabilities in found])
+        # They were rounded to single precision.
+        return found / found.sum(axis=1, keepdims=True)
+
+    def download(self, what="memory"):
+        """The model as a file.
+
+        Parameters
+        ----------
+        what : {"memory", "model", "onnx"}, default="memory"
+            The model file with its memory, the deployed model alone, or that as ONNX.
+
+        Returns
+        -------
+        bytes
+            The file; :func:`autoactivator.load` reads the first two once they are saved.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").download("onnx")  # doctest: +SKIP
+        """
+        if what not in ("memory", "model", "onnx"):
+            raise error.ParameterError(f"parameter `what` is {what!r}: memory, model or onnx")
+        return self._send("GET", f"/v1/download/{what}")
+
+    @property
+    def classes_(self):
+        """All labels learned so far, sorted.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            The labels.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").classes_  # doctest: +SKIP
+        array([0, 1, 2, 3, 4])
+        """
+        return np.sort(_labels(list(self._names()), self.label_type))
+
+    @property
+    def growth_(self):
+        """What each task caused: one record a task, as the estimators have it.
+
+        Returns
+        -------
+        list of dict
+            The records.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").growth_  # doctest: +SKIP
+        """
+        return json.loads(self._send("GET", "/v1/growth"))["growth"]
+
+    def __repr__(self):
+        return f"Client({self.url!r})"
+
+    # From here on: how the pieces fit together.
+
+    def _names(self):
+        return [found["class"] for found in json.loads(self._send("GET", "/v1/classes"))["classes"]]
+
+    def _by_name(self, answered):
+        """The label of each class by its name, also of those that were answered and dropped since."""
+        names = list(dict.fromkeys([*self._names(), *answered]))
+        return dict(zip(names, _labels(names, self.label_type).tolist(), strict=True))
+
+    def _ask(self, X, options):
+        if _are_images(X):
+            fields = [("image", _content(image)) for image in X]
+            asked = _form(fields + [(name, json.dumps(value).encode()) for name, value in options.items()])
+        else:
+            asked = _json({"rows": _finite(rows.rows(X)), **options})
+        return json.loads(self._send("POST", "/v1/predict", *asked))["answers"]
+
+    def _send(self, method, path, content_type=None, body=None):
+        """Sends one request, and raises what the server raises."""
+        url = urlsplit(self.url)
+        kind = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}.get(url.scheme)
+        if kind is None or url.hostname is None:
+            raise error.ParameterError(f"parameter `url` is {self.url!r}: an address such as http://127.0.0.1:7878")
+        headers = {"Content-Type": content_type} if content_type else {}
+        if self.token is not None:
+            headers["Authorization"] = f"Bearer {self.token}"
+        connection = kind(url.hostname, url.port, timeout=self.timeout)
+        try:
+            connection.request(method, url.path.rstrip("/") + path, body=body, headers=headers)
+            response = connection.getresponse()
+            content = response.read()
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise _problem(response, content)
+        return content
+
+
+def _problem(response, content):
+    """The exception for what a server answers that cannot do what it was asked."""
+    try:
+        problem = json.loads(content)["error"]
+        kind, message = problem["kind"], problem["message"]
+    except (ValueError, KeyError, TypeError):
+        kind, message = "", f"the server answers {response.status} {response.reason}"
+    known = getattr(error, f"{kind}Error", None)
+    if known is not None:
+        return known(message)
+    wait = response.getheader("Retry-After")
+    return error.ServerError(message, kind, response.status, None if wait is None else float(wait))
+
+
+def _lesson(X, y):
+    distinct, codes = rows.labels(y)
+    names = rows.names(distinct)
+    classes = [names[code] for code in codes]
+    if not _are_images(X):
+        return _json({"rows": _finite(rows.rows(X)), "classes": classes})
+    if len(X) != len(classes):
+        message = f"{len(X)} rows but {len(classes)} labels: each row needs exactly one label"
+        raise error.LengthMismatchError(message)
+    fields = []
+    for image, name in zip(X, classes, strict=True):
+        fields += [("class", name.encode()), ("image", _content(image))]
+    return _form(fields)
+
+
+def _are_images(X):
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], (str, bytes, os.PathLike))
+
+
+def _content(file):
+    return file if isinstance(file, bytes) else Path(file).read_bytes()
+
+
+def _finite(x):
+    """Rows as lists. JSON has no other numbers than finite ones; the words are the method's."""
+    places = np.argwhere(~np.isfinite(x))
+    if len(places):
+        row, feature = places[0]
+        value = "NaN" if np.isnan(x[row, feature]) else str(x[row, feature])
+        remedy = "remove the row or replace the value by a finite one"
+        raise error.NotFiniteError(f"row {row}, feature {feature} is {value}: {remedy}")
+    return x.tolist()
+
+
+def _json(body):
+    return "application/json", json.dumps(body).encode()
+
+
+def _form(fields):
+    boundary = uuid.uuid4().hex
+    head = 'Content-Disposition: form-data; name="{}"'
+    parts = [
+        b"\r\n".join([b"--" + boundary.encode(), head.format(name).encode(), b"", content]) for name, content in fields
+    ]
+    body = b"\r\n".join([*parts, b"--" + boundary.encode() + b"--", b""])
+    return f"multipart/form-data; boundary={boundary}", body

@@ -1,0 +1,138 @@
+"""The client beside the estimators: the same answers, the same exceptions, over a socket."""
+
+import os
+import struct
+import subprocess
+import zlib
+
+import numpy as np
+import pytest
+
+import autoactivator
+from autoactivator import Client, Consolidation, error
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Starts servers on free ports, and ends them with the test."""
+    program = os.environ.get("AUTOACTIVATOR_CLI")
+    if program is None:
+        pytest.skip("AUTOACTIVATOR_CLI does not name the command line")
+    processes = []
+
+    def start(*words, token=None):
+        environment = {**os.environ, **({"AUTOACTIVATOR_TOKEN": token} if token else {})}
+        command = [program, "serve", "model.aact", *words, "--listen", "127.0.0.1:0", "--quiet"]
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment)
+        processes.append(process)
+        line = process.stderr.readline()
+        assert "http://" in line, line + process.stderr.read()
+        return line.split("listening on ")[1].split(" ")[0]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_a_client_answers_like_the_estimator(serve, clusters, tmp_path):
+    X, y = clusters
+    client, model = Client(serve("--empty", "--seed", "3")), Consolidation(seed=3)
+    for task in ([0, 1], [2, 3]):
+        rows = np.isin(y, task)
+        assert client.partial_fit(X[rows], y[rows]) is client
+        model.partial_fit(X[rows], y[rows])
+    assert client.classes_.tolist() == model.classes_.tolist() == [0, 1, 2, 3]
+    assert client.predict(X).tolist() == model.predict(X).tolist()
+    assert np.allclose(client.predict_proba(X), model.predict_proba(X), atol=1e-5)
+    assert client.predict(X, reject=0.5).tolist().count(None) > 10
+    assert [task["classes"] for task in client.growth_] == [task["classes"] for task in model.growth_]
+    (tmp_path / "home.aact").write_bytes(client.download())
+    assert autoactivator.load(tmp_path / "home.aact").predict(X).tolist() == model.predict(X).tolist()
+    client.unlearn(X[:5], y[:5])
+    model.unlearn(X[:5], y[:5])
+    client.drop_class(3)
+    model.drop_class(3)
+    assert np.allclose(client.predict_proba(X), model.predict_proba(X), atol=1e-5)
+    assert client.download("onnx")[:1] == model.to_onnx()[:1]
+
+
+def test_models_that_began_from_one_merge(serve, clusters, tmp_path):
+    X, y = clusters
+    client = Client(serve("--empty"))
+    client.partial_fit(X[y < 2], y[y < 2])
+    base = client.download()
+    (tmp_path / "there.aact").write_bytes(base)
+    there = autoactivator.load(tmp_path / "there.aact").partial_fit(X[y == 3], y[y == 3])
+    there.save(tmp_path / "there.aact")
+    client.partial_fit(X[y == 2], y[y == 2])
+    client.merge(tmp_path / "there.aact", base=base)
+    assert client.classes_.tolist() == [0, 1, 2, 3]
+    assert np.mean(client.predict(X) == y) > 0.9
+
+
+def test_mistakes_raise_what_the_estimator_raises(serve, clusters):
+    X, y = clusters
+    client = Client(serve("--empty"))
+    with pytest.raises(error.NothingLearnedError, match="nothing has been learned yet"):
+        client.predict(X)
+    client.partial_fit(X, y)
+    mistakes = {
+        error.FeatureCountError: lambda model: model.predict(X[:, :2]),
+        error.LengthMismatchError: lambda model: model.partial_fit(X, y[:5]),
+        error.NotFiniteError: lambda model: model.partial_fit(np.full((1, 6), np.nan), [1]),
+        error.NeverLearnedError: lambda model: model.unlearn(X + 5, y),
+        error.UnknownClassError: lambda model: model.drop_class(77),
+    }
+    model = Consolidation().fit(X, y)
+    for exception, mistake in mistakes.items():
+        with pytest.raises(exception) as here:
+            mistake(model)
+        with pytest.raises(exception) as there:
+            mistake(client)
+        assert str(there.value) in str(here.value) or exception is error.NeverLearnedError
+    with pytest.raises(error.BadModelError):
+        client.merge(b"nothing")
+    with pytest.raises(error.ParameterError):
+        client.predict(X, reject=2)
+    with pytest.raises(error.ParameterError):
+        Client("127.0.0.1:7878").predict(X)
+    with pytest.raises(OSError):
+        Client("http://127.0.0.1:9").predict(X)
+
+
+def test_a_token_is_sent_where_one_is_needed(serve, clusters):
+    X, y = clusters
+    url = serve("--empty", token="long and random")
+    with pytest.raises(error.ServerError, match="needs a token") as refused:
+        Client(url).partial_fit(X, y)
+    assert (refused.value.kind, refused.value.status) == ("Unauthorized", 401)
+    assert Client(url, token="long and random").partial_fit(X, y).classes_.tolist() == [0, 1, 2, 3]
+
+
+def png(pixels):
+    """A grey image, 8 bits a pixel."""
+    height, width = pixels.shape
+    chunk = lambda kind, data: (  # noqa: E731
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    )
+    lines = b"".join(b"\0" + line.tobytes() for line in pixels)
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+
+
+def test_images_are_learned_and_predicted(serve, digits, tmp_path):
+    X, _, y, _ = digits
+    client = Client(serve())
+    assert client.classes_.tolist() == [0, 1, 2, 3, 4]
+    images = [png((row.reshape(8, 8) * 255).round().astype(np.uint8)) for row in X[y == 7][:40]]
+    paths = [tmp_path / f"{place}.png" for place in range(len(images))]
+    for path, image in zip(paths, images, strict=True):
+        path.write_bytes(image)
+    client.partial_fit(paths, [7] * 40)
+    assert 7 in client.classes_
+    assert np.mean(client.predict(images) == 7) > 0.5
+    assert client.predict_proba(images[:2]).shape == (2, 6)
+    client.unlearn(images, [7] * 40)
+    with pytest.raises(error.BadDataError):
+        client.predict([b"no image"])
