@@ -24,6 +24,7 @@ const COMMANDS: [&str; 13] = [
     "unlearn",
     "drop-class",
     "export",
+    "serve",
     "data",
 ];
 
