@@ -59,25 +59,27 @@ export async function ask(page, digit, seed) {
 }
 
 /**
- * How many hands write each digit so that it is recognised: the page's own ink and the server's answers, without the
- * pointer, which takes a second a digit.
+ * How many hands write each digit so that it is recognised, and how many so that it is called unknown: the page's own
+ * ink and the server's answers, without the pointer, which takes a second a digit.
  */
-export async function recognised(page, digits, seeds) {
+export async function recognised(page, digits, seeds, reject = 0) {
   const written = digits.map((digit) => ({ digit: String(digit), hands: seeds.map((seed) => write(digit, seed, 320)) }));
-  return page.evaluate(async (written) => {
+  return page.evaluate(async ({ written, reject }) => {
     const { fromStrokes, measureHand } = await import('/assets/ink.js');
     const { image } = await (await fetch('/v1/model')).json();
     const { strip } = await (await fetch('/v1/held-out')).json();
     const hand = measureHand(strip.map(({ row }) => row), image);
-    const counts = [];
+    const [right, unknown] = [[], []];
     for (const { digit, hands } of written) {
-      const body = JSON.stringify({ rows: hands.map((strokes) => fromStrokes(strokes, image, hand)) });
+      const rows = hands.map((strokes) => fromStrokes(strokes, image, hand));
+      const body = JSON.stringify({ rows, reject });
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
       const { answers } = await (await fetch('/v1/predict', request)).json();
-      counts.push(answers.filter((answer) => answer.class === digit).length);
+      right.push(answers.filter((answer) => answer.class === digit).length);
+      unknown.push(answers.filter((answer) => answer.class === null).length);
     }
-    return counts;
-  }, written);
+    return { right, unknown };
+  }, { written, reject });
 }
 
 /** Draws examples of a digit and teaches them under its name. */
