@@ -22,7 +22,9 @@ const settled = (page) => page.waitForTimeout(700);
 async function tell(page, when, digits, reject) {
   const { right, unknown } = await recognised(page, digits, HANDS, reject);
   const called = reject ? `; called unknown ${unknown.join(' ')}` : '';
-  console.log(`  recognised of ${HANDS.length} hands, ${digits.join(' ')}, ${when}: ${right.join(' ')}${called}`);
+  console.log(
+    `  recognised of ${HANDS.length} hands, ${digits.join(' ')}, ${when}: ${right.join(' ')}${called}`,
+  );
   return right;
 }
 
@@ -44,10 +46,16 @@ const stories = {
     assert.ok((await page.locator('.link.best').count()) > 0, 'links lead to the answer');
 
     await teach(page, 5, EXAMPLES);
-    assert.match(await page.textContent('#teach-outcome'), /“5” learned in \d+\.\d\d s, on disk\. Old classes: \d+ of \d+/);
+    assert.match(
+      await page.textContent('#teach-outcome'),
+      /“5” learned in \d+\.\d\d s, on disk\. Old classes: \d+ of \d+/,
+    );
     const after = await tell(page, 'after three drawn 5s', [0, 1, 2, 3, 4, 5]);
     await tell(page, 'after, unknown allowed', [0, 1, 2, 3, 4, 5], 0.05);
-    console.log(`  held-out: ${(await page.locator('.exam-task').allTextContents()).join('; ')}`);
+    const [tasks, counts] = [page.locator('.exam-name'), page.locator('.exam-change')];
+    const right = await counts.allTextContents();
+    const exam = (await tasks.allTextContents()).map((classes, i) => `${classes}: ${right[i]}`);
+    console.log(`  held-out rows, protocol instance, ${exam.join('; ')}`);
     const share = (counts) => counts.reduce((sum, n) => sum + n, 0) / (counts.length * HANDS.length);
     assert.ok(share(before) >= 0.95, 'drawn digits are recognised');
     assert.ok(after[5] >= 0.95 * HANDS.length, 'the new class is recognised');
@@ -82,7 +90,10 @@ const stories = {
     await page.waitForFunction(() => document.querySelectorAll('.class').length === 6);
     assert.equal(await ask(page, 5, 3), '5');
     // Requests that nobody could answer are on the console; nothing else may be.
-    assert.deepEqual(wrong.filter((line) => !/net::ERR_(CONNECTION_\w+|EMPTY_RESPONSE)/.test(line)), []);
+    assert.deepEqual(
+      wrong.filter((line) => !/net::ERR_(CONNECTION_\w+|EMPTY_RESPONSE)/.test(line)),
+      [],
+    );
     await server.kill();
   },
 
@@ -152,7 +163,11 @@ const stories = {
     assert.equal(await answer(page), '2');
     await page.setInputFiles('#files', { name: 'two.png', mimeType: 'image/png', buffer: paper });
     assert.equal(await answer(page), '2');
-    await page.setInputFiles('#files', { name: 'no.png', mimeType: 'image/png', buffer: Buffer.from('no image') });
+    await page.setInputFiles('#files', {
+      name: 'no.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from('no image'),
+    });
     await page.waitForFunction(() => document.getElementById('input-problem').textContent.includes('no.png'));
     // The camera (the browser's made-up one) gives a picture too.
     await page.click('#camera');
@@ -179,7 +194,10 @@ const stories = {
     await page.waitForFunction(() => document.getElementById('teach-problem').textContent !== '');
     assert.equal(await page.locator('.example').count(), 1, 'what was drawn is still there');
     wrong.length = 0; // The refusal itself is on the console.
-    for (const [name, digit] of [['ring', 0], ['line', 1]]) {
+    for (const [name, digit] of [
+      ['ring', 0],
+      ['line', 1],
+    ]) {
       await page.fill('#class-name', name);
       for (const seed of [3, 6]) {
         await draw(page, digit, seed);
@@ -229,7 +247,11 @@ const stories = {
     await page.click('#built-in');
     await page.waitForFunction(() => document.getElementById('teach-problem').textContent !== '');
     await page.fill('#token', 'a-long-secret-of-the-lab');
-    const busy = { status: 429, headers: { 'retry-after': '1' }, json: { error: { kind: 'Busy', message: 'busy' } } };
+    const busy = {
+      status: 429,
+      headers: { 'retry-after': '1' },
+      json: { error: { kind: 'Busy', message: 'busy' } },
+    };
     await page.route('**/v1/learn', (route) => route.fulfill(busy), { times: 1 });
     await page.click('#built-in');
     await outcome(page, 'on disk');
@@ -268,7 +290,9 @@ const stories = {
     const address = await server.start();
     const { page, wrong, close } = await open(browser, `${address}docs`);
     const { paths } = await (await fetch(`${address}openapi.json`)).json();
-    const routes = Object.values(paths).flatMap((item) => Object.keys(item).filter((key) => key !== 'parameters'));
+    const routes = Object.values(paths).flatMap((item) =>
+      Object.keys(item).filter((key) => key !== 'parameters'),
+    );
     assert.equal(await page.locator('.routes section').count(), routes.length);
     const health = page.locator('section', { has: page.locator('h2#get-health') });
     await health.getByRole('button', { name: 'Try it' }).click();
