@@ -42,8 +42,10 @@ pub(crate) struct App {
     pub(crate) quiet: bool,
     /// Room for bodies, in KiB.
     pub(crate) bodies: Arc<Semaphore>,
-    /// Room for work that takes longer.
-    pub(crate) workers: Arc<Semaphore>,
+    /// Room for questions that take longer.
+    pub(crate) questions: Arc<Semaphore>,
+    /// Room for lessons that are made ready to be learned: no question waits for one.
+    pub(crate) lessons: Arc<Semaphore>,
 }
 
 /// A body that was read, and the room that it takes.
@@ -106,13 +108,14 @@ impl App {
             && rows.saturating_mul(edition.multiply_adds) <= SMALL_WORK
     }
 
-    /// Does work that takes longer on threads of its own, as much at a time as there are processors.
+    /// Does work that takes longer on threads of its own, as much at a time as there is room for its kind.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
+        room: &Arc<Semaphore>,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let late = |_| Problem::timeout("there was no answer in time: ask for less at a time");
-        let permit = timeout(self.limits.time, Arc::clone(&self.workers).acquire_owned()).await;
+        let permit = timeout(self.limits.time, Arc::clone(room).acquire_owned()).await;
         let permit = permit.map_err(late)?;
         let done = tokio::task::spawn_blocking(move || {
             let _permit = permit;

@@ -192,7 +192,11 @@ async fn ask(
         let answered = answer(&at_hand, &edition, question)?;
         Ok(json_response(&versioned(answered, &edition)))
     };
-    if small { reply() } else { app.work(reply).await }
+    if small {
+        reply()
+    } else {
+        app.work(&app.questions, reply).await
+    }
 }
 
 async fn learn(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
@@ -212,7 +216,7 @@ async fn change_by(
 ) -> Answered {
     let (at_hand, edition) = (Arc::clone(app), app.edition());
     let change = app
-        .work(move || {
+        .work(&app.lessons, move || {
             let lesson = body::learn(&received.content_type, &received.bytes, &at_hand.limits)?;
             let (x, y) = at_hand.lesson(&edition.model, lesson)?;
             Ok(change(x, y))
@@ -224,7 +228,7 @@ async fn change_by(
 async fn merge(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
     let received = app.read(&headers, body, app.limits.model_bytes).await?;
     let change = app
-        .work(move || {
+        .work(&app.lessons, move || {
             let addition = body::merge(&received.content_type, &received.bytes)?;
             Ok(Change::Merge(addition.model, addition.base))
         })
@@ -270,7 +274,7 @@ async fn held_out(State(app): Shared) -> Answered {
         }
         Ok(json_response(edition.examined.get().unwrap_or(&Value::Null)))
     };
-    app.work(look).await
+    app.work(&app.questions, look).await
 }
 
 /// Which examples are wanted.
@@ -344,7 +348,7 @@ async fn download(
             Ok(edition.files[place].get_or_init(|| bytes).clone())
         }
     };
-    let bytes = app.work(make).await?;
+    let bytes = app.work(&app.questions, make).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (

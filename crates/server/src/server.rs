@@ -73,7 +73,8 @@ impl Server {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(processors)
-            .max_blocking_threads(processors + 2)
+            // As many as there is room for questions and lessons.
+            .max_blocking_threads(2 * processors)
             .thread_name("answering")
             .enable_all()
             .build()?;
@@ -106,7 +107,8 @@ impl Server {
             metrics: Metrics::default(),
             quiet: options.quiet,
             bodies: Arc::new(Semaphore::new(limits.all_bodies() / 1024 + 1)),
-            workers: Arc::new(Semaphore::new(processors)),
+            questions: Arc::new(Semaphore::new(processors)),
+            lessons: Arc::new(Semaphore::new(processors.div_ceil(2))),
         });
         Ok(Self {
             runtime,
