@@ -142,8 +142,9 @@ function showModel() {
     'facts',
     `${model.learner} · ${plural(known.length, 'class', 'classes')} · ${plural(model.nodes, 'node')}`,
   );
-  say('headline', next ? `It knows ${listOf(known)}. Teach it ${next}.` : 'Teach it something new');
+  say('headline', headline(next));
   say('promise', promise(next));
+  byId('teach-form').closest('section').hidden = byId('add').hidden = !model.learns;
   // Units are not deployed, and never answer "unknown".
   const rejects = model.learner !== 'reactivation';
   byId('reject').closest('label').hidden = !rejects;
@@ -157,6 +158,11 @@ function showModel() {
   byId('class-name').placeholder = next ?? 'star, my cup ...';
   showClasses(model, taskOf, refresh);
   teach.show();
+}
+
+function headline(next) {
+  if (!model.learns) return `It knows ${listOf(model.classes)}`;
+  return next ? `It knows ${listOf(model.classes)}. Teach it ${next}.` : 'Teach it something new';
 }
 
 function promise(next) {

@@ -5,8 +5,8 @@ import { byId, hue, make, plural, svg } from './dom.js';
 import { downwards, lines, sideways, spaced, stack } from './layout.js';
 import { unitsOf } from './units.js';
 
-/** Classes that links lead to at the most. */
-const LINKED = 10;
+/** Classes that links lead to at the most: the latest. */
+const LINKED = 20;
 
 export class Network {
   #growth = [];
