@@ -53,9 +53,10 @@ function confirmed(question, yes) {
   const dialog = byId('confirm');
   byId('confirm-text').textContent = question;
   byId('confirm-yes').textContent = yes;
-  dialog.returnValue = 'no';
   dialog.showModal();
+  // Not by its close event, which comes late: another question may stand there by then.
   return new Promise((answer) => {
-    dialog.onclose = () => answer(dialog.returnValue === 'yes');
+    dialog.onsubmit = ({ submitter }) => answer(submitter.value === 'yes');
+    dialog.oncancel = () => answer(false);
   });
 }
