@@ -274,6 +274,7 @@ fn inspection_for_programs() {
         "multiply_adds",
         "parameters",
         "growth",
+        "ledger",
     ];
     assert_eq!(keys, expected);
     assert_eq!(found["learner"], "reactivation");

@@ -96,7 +96,8 @@ class Engine:
         blocks = rows.map_batches(sums, batch_size=None, batch_format="pyarrow", num_cpus=1).to_arrow_refs()
         full = _finished([_remote(lambda block: block.num_rows > 0).remote(block) for block in blocks])
         of_block = _remote(lambda task, block: task.add_up(*block["partial"].to_pylist()))
-        return _added_up(task, [of_block.remote(task, block) for block, any in zip(blocks, full, strict=True) if any])
+        partials = [of_block.remote(task, block) for block, has_rows in zip(blocks, full, strict=True) if has_rows]
+        return _added_up(task, partials) if partials else None
 
     def some(self, rows, n_rows):
         """The first rows of a data set."""
