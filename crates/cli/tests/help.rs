@@ -11,7 +11,7 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "run",
     "reproduce",
     "learn",
