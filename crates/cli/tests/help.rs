@@ -11,7 +11,7 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "run",
     "reproduce",
     "learn",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 12] = [
     "unlearn",
     "drop-class",
     "export",
+    "serve",
     "data",
 ];
 
