@@ -46,6 +46,7 @@ const ASSETS: &[Asset] = &[
     asset!("dom.js", "text/javascript; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
     asset!("ink.js", "text/javascript; charset=utf-8"),
+    asset!("layout.js", "text/javascript; charset=utf-8"),
     asset!("live.js", "text/javascript; charset=utf-8"),
     asset!("main.js", "text/javascript; charset=utf-8"),
     asset!("network.js", "text/javascript; charset=utf-8"),
@@ -57,6 +58,7 @@ const ASSETS: &[Asset] = &[
     asset!("style.css", "text/css; charset=utf-8"),
     asset!("tasks.js", "text/javascript; charset=utf-8"),
     asset!("teach.js", "text/javascript; charset=utf-8"),
+    asset!("units.js", "text/javascript; charset=utf-8"),
 ];
 
 pub(crate) async fn page() -> Response {

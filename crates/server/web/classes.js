@@ -9,7 +9,11 @@ export function showClasses({ classes, rows, learns, undo }, taskOf, onDropped) 
     ...classes.map((name) => {
       const count = rows?.[name];
       const label = make('span', { className: 'class-name' }, name);
-      const small = make('span', { className: 'class-rows' }, count == null ? '' : plural(Math.round(count), 'row'));
+      const small = make(
+        'span',
+        { className: 'class-rows' },
+        count == null ? '' : plural(Math.round(count), 'row'),
+      );
       const item = make('li', { className: `class hue-${hue(taskOf(name))}` }, label, small);
       if (learns && undo) item.append(dropButton(name, onDropped));
       return item;
@@ -19,9 +23,18 @@ export function showClasses({ classes, rows, learns, undo }, taskOf, onDropped) 
 }
 
 function dropButton(name, onDropped) {
-  const button = make('button', { type: 'button', className: 'remove', 'aria-label': `Drop class ${name}` }, '×');
+  const button = make(
+    'button',
+    { type: 'button', className: 'remove', 'aria-label': `Drop class ${name}` },
+    '×',
+  );
   button.addEventListener('click', async () => {
-    if (!(await confirmed(`Drop “${name}”? The model forgets it; only teaching it again brings it back.`, `Drop ${name}`)))
+    if (
+      !(await confirmed(
+        `Drop “${name}”? The model forgets it; only teaching it again brings it back.`,
+        `Drop ${name}`,
+      ))
+    )
       return button.focus();
     button.disabled = true;
     try {
@@ -40,9 +53,10 @@ function confirmed(question, yes) {
   const dialog = byId('confirm');
   byId('confirm-text').textContent = question;
   byId('confirm-yes').textContent = yes;
-  dialog.returnValue = 'no';
   dialog.showModal();
+  // Not by its close event, which comes late: another question may stand there by then.
   return new Promise((answer) => {
-    dialog.onclose = () => answer(dialog.returnValue === 'yes');
+    dialog.onsubmit = ({ submitter }) => answer(submitter.value === 'yes');
+    dialog.oncancel = () => answer(false);
   });
 }

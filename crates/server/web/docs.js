@@ -7,14 +7,29 @@ const spec = await (await fetch('/openapi.json')).json();
 /** A part of the document, with references followed. */
 function follow(part) {
   if (!part?.$ref) return part ?? {};
-  return follow(part.$ref.slice(2).split('/').reduce((at, key) => at[key.replaceAll('~1', '/')], spec));
+  return follow(
+    part.$ref
+      .slice(2)
+      .split('/')
+      .reduce((at, key) => at[key.replaceAll('~1', '/')], spec),
+  );
 }
 
 /** A schema in words: `{rows: [[number]], top?: integer}`. */
 function shapeOf(schema, depth = 0) {
   const named = schema?.$ref?.split('/').at(-1);
   if (named && depth > 1) return named;
-  const { type, properties, required = [], items, enum: values, const: fixed, oneOf, anyOf, additionalProperties } = follow(schema);
+  const {
+    type,
+    properties,
+    required = [],
+    items,
+    enum: values,
+    const: fixed,
+    oneOf,
+    anyOf,
+    additionalProperties,
+  } = follow(schema);
   if (fixed !== undefined) return JSON.stringify(fixed);
   if (values) return values.map((value) => JSON.stringify(value)).join(' | ');
   if (oneOf ?? anyOf) return (oneOf ?? anyOf).map((one) => shapeOf(one, depth + 1)).join(' | ');
@@ -25,14 +40,20 @@ function shapeOf(schema, depth = 0) {
     );
     return `{${inner.join(', ')}}`;
   }
-  if (additionalProperties?.type || additionalProperties?.$ref) return `{...: ${shapeOf(additionalProperties, depth + 1)}}`;
+  if (additionalProperties?.type || additionalProperties?.$ref)
+    return `{...: ${shapeOf(additionalProperties, depth + 1)}}`;
   return Array.isArray(type) ? type.join(' | ') : (type ?? 'anything');
 }
 
 function table(caption, rows) {
   if (!rows.length) return '';
   const body = rows.map(([head, ...cells]) =>
-    make('tr', {}, make('th', { scope: 'row' }, make('code', {}, head)), ...cells.map((cell) => make('td', {}, cell))),
+    make(
+      'tr',
+      {},
+      make('th', { scope: 'row' }, make('code', {}, head)),
+      ...cells.map((cell) => make('td', {}, cell)),
+    ),
   );
   return make('table', {}, make('caption', {}, caption), make('tbody', {}, ...body));
 }
@@ -49,9 +70,23 @@ function route(path, method, operation, shared) {
   const parts = [
     make('h2', { id }, make('span', { className: `method ${method}` }, method.toUpperCase()), code(path)),
     make('p', {}, operation.description ?? operation.summary ?? ''),
-    table('Parameters', parameters.map((p) => [p.name, `${p.in}${p.required ? ', needed' : ''}`, code(shapeOf(p.schema)), p.description ?? ''])),
+    table(
+      'Parameters',
+      parameters.map((p) => [
+        p.name,
+        `${p.in}${p.required ? ', needed' : ''}`,
+        code(shapeOf(p.schema)),
+        p.description ?? '',
+      ]),
+    ),
     table('Body', contents(follow(operation.requestBody).content)),
-    table('Answers', Object.entries(operation.responses).map(([status, answer]) => [status, follow(answer).description ?? ''])),
+    table(
+      'Answers',
+      Object.entries(operation.responses).map(([status, answer]) => [
+        status,
+        follow(answer).description ?? '',
+      ]),
+    ),
   ];
   if (method === 'get') parts.push(tryIt(path, parameters));
   return make('section', { className: 'card', 'aria-labelledby': id }, ...parts);
@@ -64,14 +99,29 @@ function tryIt(path, parameters) {
   });
   const status = make('span', { className: 'help', role: 'status' });
   const answer = make('pre', { tabIndex: 0, hidden: true, 'aria-label': `Answer of ${path}` });
-  const form = make('form', { className: 'try' }, ...inputs.map(({ label }) => label), make('button', {}, 'Try it'), status);
+  const form = make(
+    'form',
+    { className: 'try' },
+    ...inputs.map(({ label }) => label),
+    make('button', {}, 'Try it'),
+    status,
+  );
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     const place = inputs.filter(({ p }) => p.in === 'path');
-    const asked = place.reduce((url, { p, input }) => url.replace(`{${p.name}}`, encodeURIComponent(input.value)), path);
-    const query = new URLSearchParams(inputs.filter(({ p, input }) => p.in === 'query' && input.value).map(({ p, input }) => [p.name, input.value]));
+    const asked = place.reduce(
+      (url, { p, input }) => url.replace(`{${p.name}}`, encodeURIComponent(input.value)),
+      path,
+    );
+    const query = new URLSearchParams(
+      inputs
+        .filter(({ p, input }) => p.in === 'query' && input.value)
+        .map(({ p, input }) => [p.name, input.value]),
+    );
     const response = await fetch(query.size ? `${asked}?${query}` : asked).catch(() => null);
-    status.textContent = response ? `${response.status} ${response.headers.get('content-type') ?? ''}` : 'no answer';
+    status.textContent = response
+      ? `${response.status} ${response.headers.get('content-type') ?? ''}`
+      : 'no answer';
     answer.hidden = !response;
     if (response) answer.textContent = await readable(response);
   });
@@ -89,13 +139,25 @@ const idOf = (method, path) => `${method}${path.replaceAll(/[^a-z0-9]+/gi, '-')}
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 const routes = Object.entries(spec.paths).flatMap(([path, item]) =>
-  METHODS.filter((method) => item[method]).map((method) => ({ path, method, operation: item[method], shared: item.parameters })),
+  METHODS.filter((method) => item[method]).map((method) => ({
+    path,
+    method,
+    operation: item[method],
+    shared: item.parameters,
+  })),
 );
 byId('title').textContent = `${spec.info.title} ${spec.info.version}`;
 byId('description').textContent = spec.info.description ?? '';
 byId('contents').append(
   ...routes.map(({ path, method }) =>
-    make('a', { href: `#${idOf(method, path)}` }, make('span', { className: `method ${method}` }, method.toUpperCase()), code(path)),
+    make(
+      'a',
+      { href: `#${idOf(method, path)}` },
+      make('span', { className: `method ${method}` }, method.toUpperCase()),
+      code(path),
+    ),
   ),
 );
-byId('routes').append(...routes.map(({ path, method, operation, shared }) => route(path, method, operation, shared)));
+byId('routes').append(
+  ...routes.map(({ path, method, operation, shared }) => route(path, method, operation, shared)),
+);

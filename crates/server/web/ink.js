@@ -79,7 +79,10 @@ export function fromPicture(grey, width, height, shape, hand = PLAIN) {
       pixels[py * shape.width + px] += ink[Math.floor(y) * width + Math.floor(x)] * (step * scale) ** 2;
     }
   }
-  return spread(pixels.map((value) => Math.min(1, value)), shape.channels);
+  return spread(
+    pixels.map((value) => Math.min(1, value)),
+    shape.channels,
+  );
 }
 
 /** The same strokes turned, sheared and stretched a little: variation `k`, always the same for the same k. */

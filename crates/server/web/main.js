@@ -36,7 +36,14 @@ const live = new Live({
   onProblem: (words) => say('input-problem', words),
 });
 const pad = new Pad(byId('pad'), { onChange: showSample, onEnter: () => teach.add(current()) });
-const teach = new Teach({ reader: () => reader, current, onAdded: startOver, onChange: refresh, builtIn: unlearned, summary: () => strip.summary() });
+const teach = new Teach({
+  reader: () => reader,
+  current,
+  onAdded: startOver,
+  onChange: refresh,
+  builtIn: unlearned,
+  summary: () => strip.summary(),
+});
 
 /** What is shown to the model now, or null. */
 function current() {
@@ -114,7 +121,7 @@ async function refresh() {
   tasks = new Tasks(growth.growth);
   model.classes = tasks.sorted(model.classes);
   bars.setClasses(model.classes, taskOf);
-  network.grow(growth.kind, growth.growth, model.classes);
+  network.grow(growth.kind, grown(growth.growth), model.classes);
   strip.show(exam && tasks.examined(exam), reader.shape);
   teach.canTeach = model.learns;
   teach.canUndo = model.undo;
@@ -122,12 +129,22 @@ async function refresh() {
   showSample();
 }
 
+/** What each task caused; a deployed model has forgotten, and is shown as one. */
+function grown(growth) {
+  if (growth.length || !model.nodes) return growth;
+  return [{ task: 1, recruited: model.nodes, nodes: model.nodes, new_classes: model.classes }];
+}
+
 function showModel() {
   const known = model.classes;
   const next = unlearned()[0];
-  say('facts', `${model.learner} · ${plural(known.length, 'class', 'classes')} · ${plural(model.nodes, 'node')}`);
-  say('headline', next ? `It knows ${listOf(known)}. Teach it ${next}.` : 'Teach it something new');
+  say(
+    'facts',
+    `${model.learner} · ${plural(known.length, 'class', 'classes')} · ${plural(model.nodes, 'node')}`,
+  );
+  say('headline', headline(next));
   say('promise', promise(next));
+  byId('teach-form').closest('section').hidden = byId('add').hidden = !model.learns;
   // Units are not deployed, and never answer "unknown".
   const rejects = model.learner !== 'reactivation';
   byId('reject').closest('label').hidden = !rejects;
@@ -141,6 +158,11 @@ function showModel() {
   byId('class-name').placeholder = next ?? 'star, my cup ...';
   showClasses(model, taskOf, refresh);
   teach.show();
+}
+
+function headline(next) {
+  if (!model.learns) return `It knows ${listOf(model.classes)}`;
+  return next ? `It knows ${listOf(model.classes)}. Teach it ${next}.` : 'Teach it something new';
 }
 
 function promise(next) {

@@ -1,17 +1,12 @@
-// What happens inside? `Network` draws the nodes of each task and lights those that speak for the answer; for a model of
-// units it draws each unit's threshold and which unit wakes. From /v1/growth and /v1/explain.
+// What happens inside? `Network` draws the nodes that each task recruited (layout.js says where) and lights those that
+// speak for the answer, or the units of a reactivation model (units.js). From /v1/growth and /v1/explain.
 
 import { byId, hue, make, plural, svg } from './dom.js';
+import { downwards, lines, sideways, spaced, stack } from './layout.js';
+import { unitsOf } from './units.js';
 
-/** Dots drawn for a task at the most. */
-const DOTS = 512;
-const PITCH = 15;
-
-/** The least width of a box: its title must fit. */
-const LEAST = 132;
-
-/** Classes that links lead to at the most. */
-const LINKED = 10;
+/** Classes that links lead to at the most: the latest. */
+const LINKED = 20;
 
 export class Network {
   #growth = [];
@@ -49,15 +44,22 @@ export class Network {
     if (!this.kind || !this.place.clientWidth) return;
     if (this.kind === 'reactivation') this.#drawUnits();
     else if (this.#growth.length) this.#drawNodes();
-    else this.place.replaceChildren(make('p', { className: 'help' }, 'No nodes yet: they are recruited with the first class.'));
+    else
+      this.place.replaceChildren(
+        make('p', { className: 'help' }, 'No nodes yet: they are recruited with the first class.'),
+      );
   }
 
-  // Consolidation: clusters of nodes on the left, classes on the right, links between them.
+  #drawUnits() {
+    byId('network-text').textContent =
+      'One unit per task. The unit whose confidence is nearest its threshold wakes, and answers.';
+    this.place.replaceChildren(unitsOf(this.#growth, this.#answer));
+  }
 
   #drawNodes() {
     const width = this.place.clientWidth;
     const narrow = width < 620;
-    const clusters = narrow ? stack(this.#growth, width - 84) : line(this.#growth, width);
+    const clusters = narrow ? stack(this.#growth, width - 84) : lines(this.#growth, width);
     const bottom = Math.max(...clusters.map((cluster) => cluster.y + cluster.height));
     const shown = this.classes.slice(-LINKED);
     const height = narrow ? Math.max(bottom, 40 * shown.length) + 2 : bottom + 120;
@@ -67,7 +69,9 @@ export class Network {
     picture.append(this.links);
     this.#dots = [];
     for (const cluster of clusters) picture.append(this.#cluster(cluster));
-    const place = narrow ? (i) => [width - 22, spaced(i, shown.length, height, 46)] : (i) => [spaced(i, shown.length, width, 110), height - 22];
+    const place = narrow
+      ? (i) => [width - 22, spaced(i, shown.length, height, 46)]
+      : (i) => [spaced(i, shown.length, width, 110), height - 22];
     this.outputs = new Map(shown.map((name, i) => [name, this.#output(picture, name, ...place(i))]));
     Object.assign(this, { clusters, narrow });
     this.place.replaceChildren(picture);
@@ -82,7 +86,9 @@ export class Network {
   }
 
   #cluster({ task, x, y, width, height, columns, pitch, dots, title, note }) {
-    const group = svg('g', { class: `cluster hue-${hue(task)}${task > this.#known && this.#known ? ' born' : ''}` });
+    const group = svg('g', {
+      class: `cluster hue-${hue(task)}${task > this.#known && this.#known ? ' born' : ''}`,
+    });
     group.append(svg('rect', { class: 'cluster-box', x, y, width, height, rx: 12 }));
     const heading = svg('text', { class: 'cluster-title', x: x + 12, y: y + 20 });
     heading.textContent = title;
@@ -153,94 +159,6 @@ export class Network {
     }
     this.links.replaceChildren(...links);
   }
-
-  // Reactivation: each unit's threshold, what this input gives it, and which is nearest.
-
-  #drawUnits() {
-    const said = new Map((this.#answer?.units ?? []).map((unit) => [unit.task, unit]));
-    byId('network-text').textContent =
-      'One unit per task. The unit whose confidence is nearest its threshold wakes, and answers.';
-    const units = this.#growth.map((entry, i) => {
-      const task = entry.task ?? i + 1;
-      return this.#unit(task, { ...entry, ...said.get(task) });
-    });
-    this.place.replaceChildren(make('ul', { className: 'units' }, ...units));
-  }
-
-  #unit(task, { nodes, classes, new_classes, threshold, given, distance, awake }) {
-    const names = Array.isArray(classes) ? classes : (new_classes ?? []);
-    const scale = svg('svg', { class: 'gauge', viewBox: '0 0 200 26', role: 'img' });
-    scale.append(svg('line', { class: 'gauge-line', x1: 6, x2: 194, y1: 13, y2: 13 }));
-    const at = (value) => 6 + 188 * Math.max(0, Math.min(1, value));
-    const facts = [`${plural(nodes ?? 0, 'node')}`];
-    if (threshold !== undefined) {
-      facts.push(`threshold ${threshold.toFixed(3)}`);
-      if (given !== undefined) {
-        facts.push(`this input ${given.toFixed(3)}`, `apart ${distance.toFixed(3)}`);
-        scale.append(svg('line', { class: 'gauge-gap', x1: at(given), x2: at(threshold), y1: 13, y2: 13 }));
-        scale.append(svg('circle', { class: 'gauge-given', cx: at(given), cy: 13, r: 6 }));
-      }
-      scale.append(svg('rect', { class: 'gauge-threshold', x: at(threshold) - 2, y: 2, width: 4, height: 22, rx: 2 }));
-    }
-    scale.setAttribute('aria-label', facts.join(', '));
-    const title = make('strong', {}, `Task ${task} · ${names.join(' ')}${awake ? ' · awake' : ''}`);
-    const line = make('span', { className: 'help' }, facts.join(' · '));
-    return make('li', { className: `unit hue-${hue(task)}${awake ? ' awake' : ''}` }, title, scale, line);
-  }
-}
-
-/** Boxes one below the other, for narrow pages. */
-function stack(growth, width) {
-  const columns = Math.floor((width - 24) / PITCH);
-  let y = 1;
-  return growth.map((entry) => {
-    const box = boxOf(entry, columns, PITCH, { x: 1, y, width });
-    y += box.height + 12;
-    return box;
-  });
-}
-
-/** Boxes of one height side by side: with as few rows of dots as the width allows, then with as much air. */
-function line(growth, width) {
-  const gap = 16;
-  const room = width - 2 - gap * (growth.length - 1);
-  const dots = growth.map(({ recruited }) => Math.min(DOTS, recruited));
-  const widths = (rows, pitch) => dots.map((n) => Math.max(LEAST, 26 + Math.ceil(n / rows) * pitch));
-  const total = (rows, pitch) => widths(rows, pitch).reduce((sum, one) => sum + one, 0);
-  let rows = 5;
-  while (total(rows, PITCH) > room && rows < 40) rows++;
-  const pitch = PITCH * Math.max(0.6, Math.min(1.5, room / total(rows, PITCH)));
-  const spare = Math.max(0, room - total(rows, pitch)) / growth.length;
-  let x = 1;
-  return growth.map((entry, i) => {
-    const own = widths(rows, pitch)[i] + spare;
-    const box = boxOf(entry, Math.max(1, Math.ceil(dots[i] / rows)), pitch, { x, y: 1, width: own });
-    x += own + gap;
-    return { ...box, height: 56 + rows * pitch };
-  });
-}
-
-function boxOf({ task, recruited, new_classes }, columns, pitch, place) {
-  const dots = Math.min(DOTS, recruited);
-  const names = (new_classes ?? []).join(' ');
-  const title = names ? `Task ${task} · ${names.length > 14 ? `${names.slice(0, 13)}…` : names}` : `Task ${task}`;
-  const part = recruited > DOTS ? `, ${DOTS} drawn` : '';
-  const note = recruited ? `+ ${plural(recruited, 'node')}${part}` : 'no new nodes';
-  const height = 56 + Math.max(1, Math.ceil(dots / columns)) * pitch;
-  return { task, dots, columns, pitch, title, note, height, ...place };
-}
-
-/** Where the i-th of n stands in a length, at most `step` apart, around the middle. */
-const spaced = (i, n, length, step) => length / 2 + (i - (n - 1) / 2) * Math.min(step, (length - 40) / n);
-
-function sideways(from, x, y) {
-  const [x0, y0] = [from.x + from.width, from.y + from.height / 2];
-  return `M${x0} ${y0} C${x0 + 30} ${y0} ${x - 44} ${y} ${x - 18} ${y}`;
-}
-
-function downwards(from, x, y) {
-  const [x0, y0] = [from.x + from.width / 2, from.y + from.height];
-  return `M${x0} ${y0} C${x0} ${y0 + 50} ${x} ${y - 70} ${x} ${y - 18}`;
 }
 
 function byTask(nodes) {

@@ -20,7 +20,8 @@ export class Pad {
     this.context = canvas.getContext('2d');
     canvas.addEventListener('pointerdown', (event) => this.#begin(event));
     canvas.addEventListener('pointermove', (event) => this.#move(event));
-    for (const end of ['pointerup', 'pointercancel']) canvas.addEventListener(end, (event) => this.#end(event));
+    for (const end of ['pointerup', 'pointercancel'])
+      canvas.addEventListener(end, (event) => this.#end(event));
     canvas.addEventListener('keydown', (event) => this.#key(event));
     canvas.addEventListener('blur', () => this.#liftPen());
     new ResizeObserver(() => this.#fit()).observe(canvas);

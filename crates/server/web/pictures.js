@@ -14,13 +14,21 @@ export function listenForPictures({ target, onPictures, onProblem }) {
     onProblem(lost.length ? `Cannot be read as an image: ${lost.join(', ')}.` : '');
     if (opened.length) onPictures(opened);
   };
-  byId('files').addEventListener('change', ({ target: input }) => take(input.files).then(() => (input.value = '')));
-  document.addEventListener('paste', (event) => event.clipboardData.files.length && take(event.clipboardData.files));
+  byId('files').addEventListener('change', ({ target: input }) =>
+    take(input.files).then(() => (input.value = '')),
+  );
+  document.addEventListener(
+    'paste',
+    (event) => event.clipboardData.files.length && take(event.clipboardData.files),
+  );
   document.addEventListener('dragover', (event) => {
     event.preventDefault();
     target.classList.add('dropping');
   });
-  document.addEventListener('dragleave', (event) => event.relatedTarget ?? target.classList.remove('dropping'));
+  document.addEventListener(
+    'dragleave',
+    (event) => event.relatedTarget ?? target.classList.remove('dropping'),
+  );
   document.addEventListener('drop', (event) => {
     event.preventDefault();
     target.classList.remove('dropping');

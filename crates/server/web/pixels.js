@@ -7,7 +7,9 @@ export function showPixels(canvas, row, { width, height, channels }) {
   if (!row) return;
   const context = canvas.getContext('2d');
   const picture = context.createImageData(width, height);
-  const ink = getComputedStyle(canvas).color.match(/[\d.]+/g)?.slice(0, 3) ?? [0, 0, 0];
+  const ink = getComputedStyle(canvas)
+    .color.match(/[\d.]+/g)
+    ?.slice(0, 3) ?? [0, 0, 0];
   for (let i = 0; i < width * height; i++) {
     const pixel = row.slice(i * channels, (i + 1) * channels).map((value) => 255 * value);
     picture.data.set(channels === 3 ? [...pixel, 255] : [...ink, pixel[0]], 4 * i);

@@ -102,6 +102,7 @@ export function parseRow(text, n) {
   const words = text.split(/[\s,;]+/).filter(Boolean);
   const wrong = words.find((word) => !Number.isFinite(Number(word)));
   if (wrong !== undefined) throw new Error(`“${wrong}” is not a number.`);
-  if (n && words.length !== n) throw new Error(`The model takes rows of ${n} numbers; these are ${words.length}.`);
+  if (n && words.length !== n)
+    throw new Error(`The model takes rows of ${n} numbers; these are ${words.length}.`);
   return words.map(Number);
 }

@@ -46,15 +46,28 @@ export class Strip {
   #sorted({ strip, tasks }) {
     const taskOf = (name) => tasks.find(({ classes }) => classes.includes(name))?.task ?? Infinity;
     const placed = strip.map((one) => ({ ...one, task: taskOf(one.class) }));
-    return placed.sort((a, b) => a.task - b.task || (a.class < b.class ? -1 : Number(a.class > b.class)) || 0);
+    return placed.sort(
+      (a, b) => a.task - b.task || (a.class < b.class ? -1 : Number(a.class > b.class)) || 0,
+    );
   }
 
   #thumbnail({ class: name, row, answer, task }, shape) {
     const state = task === Infinity ? 'waits' : answer === name ? 'right' : 'wrong';
-    const said = { waits: 'not learned yet', right: 'right', wrong: `answered ${answer ?? 'unknown'}` }[state];
-    const canvas = make('canvas', { role: 'img', 'aria-label': `${name}, ${said}`, title: `${name}, ${said}` });
-    const item = make('li', { className: `thumb ${state} ${state === 'waits' ? '' : `hue-${hue(task)}`}` }, canvas);
-    if (state === 'wrong') item.append(make('span', { className: 'mistake', 'aria-hidden': 'true' }, answer ?? '?'));
+    const said = { waits: 'not learned yet', right: 'right', wrong: `answered ${answer ?? 'unknown'}` }[
+      state
+    ];
+    const canvas = make('canvas', {
+      role: 'img',
+      'aria-label': `${name}, ${said}`,
+      title: `${name}, ${said}`,
+    });
+    const item = make(
+      'li',
+      { className: `thumb ${state} ${state === 'waits' ? '' : `hue-${hue(task)}`}` },
+      canvas,
+    );
+    if (state === 'wrong')
+      item.append(make('span', { className: 'mistake', 'aria-hidden': 'true' }, answer ?? '?'));
     requestAnimationFrame(() => showPixels(canvas, row, shape));
     return item;
   }

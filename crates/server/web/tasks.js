@@ -28,7 +28,12 @@ export class Tasks {
     const tasks = numbers.map((task) => {
       const own = known.filter((one) => this.of(one.class) === task);
       const sum = (key) => own.reduce((total, one) => total + one[key], 0);
-      return { task, classes: this.sorted(own.map((one) => one.class)), rows: sum('rows'), right: sum('right') };
+      return {
+        task,
+        classes: this.sorted(own.map((one) => one.class)),
+        rows: sum('rows'),
+        right: sum('right'),
+      };
     });
     return { ...exam, tasks };
   }

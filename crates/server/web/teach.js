@@ -77,7 +77,10 @@ export class Teach {
     const slots = Array.from({ length: Math.max(0, SLOTS - this.examples.length) }, () =>
       make('li', { className: 'slot', 'aria-hidden': 'true' }),
     );
-    byId('examples').replaceChildren(...this.examples.map((sample, i) => this.#thumbnail(sample, i)), ...slots);
+    byId('examples').replaceChildren(
+      ...this.examples.map((sample, i) => this.#thumbnail(sample, i)),
+      ...slots,
+    );
     this.refresh();
   }
 
@@ -88,13 +91,20 @@ export class Teach {
     if (takesImages) picture = make('img', { alt: words });
     else if (shape) picture = make('canvas', { role: 'img', 'aria-label': words });
     else picture = make('code', {}, sample.row.slice(0, 4).join(' '));
-    const remove = make('button', { type: 'button', className: 'remove', 'aria-label': `Remove example ${i + 1}` }, '×');
+    const remove = make(
+      'button',
+      { type: 'button', className: 'remove', 'aria-label': `Remove example ${i + 1}` },
+      '×',
+    );
     remove.addEventListener('click', () => {
       this.examples.splice(i, 1);
       this.#list();
       (byId('examples').querySelectorAll('button')[i] ?? byId('add')).focus();
     });
-    if (takesImages) this.reader().file(sample).then((file) => (picture.src = sample.url ??= URL.createObjectURL(file)));
+    if (takesImages)
+      this.reader()
+        .file(sample)
+        .then((file) => (picture.src = sample.url ??= URL.createObjectURL(file)));
     else if (shape) requestAnimationFrame(() => showPixels(picture, this.reader().row(sample), shape));
     const label = make('span', { className: 'example-name' }, sample.name);
     return make('li', { className: 'example' }, picture, label, remove);
@@ -102,7 +112,8 @@ export class Teach {
 
   #teachExamples() {
     const n = this.examples.length;
-    if (!n) return this.#say('problem', `Draw an example${this.name && ` of “${this.name}”`} and add it first.`);
+    if (!n)
+      return this.#say('problem', `Draw an example${this.name && ` of “${this.name}”`} and add it first.`);
     if (this.#names().includes('')) return this.#ask('Give the class a name first.');
     return this.#guard(async () => {
       await this.#send({ names: this.#names(), lesson: await this.#lesson(), words: plural(n, 'example') });
@@ -116,7 +127,9 @@ export class Teach {
     const lessons = this.examples.map(async (sample) => {
       const name = this.#nameOf(sample);
       if (this.reader().takesImages) return [{ name, file: await this.reader().file(sample) }];
-      return this.reader().rows(sample, variations).map((row) => ({ name, row }));
+      return this.reader()
+        .rows(sample, variations)
+        .map((row) => ({ name, row }));
     });
     return (await Promise.all(lessons)).flat();
   }
@@ -137,7 +150,10 @@ export class Teach {
 
   async #send(taught) {
     const started = performance.now();
-    const changed = await patiently(() => api.learn(bodyOf(taught.lesson)), (seconds) => this.#sayBusy(seconds));
+    const changed = await patiently(
+      () => api.learn(bodyOf(taught.lesson)),
+      (seconds) => this.#sayBusy(seconds),
+    );
     const seconds = (performance.now() - started) / 1000;
     const entry = { ...taught, seconds, count: changed.rows };
     this.history.unshift(entry);
@@ -184,7 +200,11 @@ export class Teach {
 
   #entry(entry) {
     const words = `${entry.words}, ${plural(entry.count, 'row')}, ${entry.seconds.toFixed(2)} s`;
-    const undo = make('button', { type: 'button', 'aria-label': `Undo teaching ${entry.names.join(', ')}` }, 'Undo');
+    const undo = make(
+      'button',
+      { type: 'button', 'aria-label': `Undo teaching ${entry.names.join(', ')}` },
+      'Undo',
+    );
     undo.disabled = this.#busy;
     undo.hidden = !this.canUndo;
     undo.addEventListener('click', () => this.#undo(entry));
@@ -194,7 +214,10 @@ export class Teach {
   /** Takes rows back out of the memory, and the class too when nothing is left of it. */
   #undo(entry) {
     return this.#guard(async () => {
-      await patiently(() => api.unlearn(bodyOf(entry.lesson)), (seconds) => this.#sayBusy(seconds));
+      await patiently(
+        () => api.unlearn(bodyOf(entry.lesson)),
+        (seconds) => this.#sayBusy(seconds),
+      );
       this.history = this.history.filter((other) => other !== entry);
       const { rows, classes } = await api.model();
       const gone = entry.names.filter((name) => classes.includes(name) && rows?.[name] === 0);

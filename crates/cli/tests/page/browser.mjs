@@ -13,7 +13,8 @@ const QUIET = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-backgro
 const ALONE = ['--disable-component-update', '--disable-sync', '--no-first-run'];
 const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
 
-export const launch = (executablePath) => chromium.launch({ executablePath, args: [...QUIET, ...ALONE, ...CAMERA] });
+export const launch = (executablePath) =>
+  chromium.launch({ executablePath, args: [...QUIET, ...ALONE, ...CAMERA] });
 
 /** A page in a context of its own, and what was wrong with it: `wrong` must stay empty. */
 export async function open(browser, address, options = {}) {
@@ -22,10 +23,12 @@ export async function open(browser, address, options = {}) {
   const wrong = [];
   page.on('request', (request) => {
     const { protocol, host } = new URL(request.url());
-    if (!['blob:', 'data:'].includes(protocol) && host !== new URL(address).host) wrong.push(`asked ${request.url()}`);
+    if (!['blob:', 'data:'].includes(protocol) && host !== new URL(address).host)
+      wrong.push(`asked ${request.url()}`);
   });
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) wrong.push(`console: ${message.text()} ${message.location().url}`);
+    if (['error', 'warning'].includes(message.type()))
+      wrong.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
   await page.goto(address);
@@ -59,25 +62,36 @@ export async function ask(page, digit, seed) {
 }
 
 /**
- * How many hands write each digit so that it is recognised: the page's own ink and the server's answers, without the
- * pointer, which takes a second a digit.
+ * How many hands write each digit so that it is recognised, and how many so that it is called unknown: the page's own
+ * ink and the server's answers, without the pointer, which takes a second a digit.
  */
-export async function recognised(page, digits, seeds) {
-  const written = digits.map((digit) => ({ digit: String(digit), hands: seeds.map((seed) => write(digit, seed, 320)) }));
-  return page.evaluate(async (written) => {
-    const { fromStrokes, measureHand } = await import('/assets/ink.js');
-    const { image } = await (await fetch('/v1/model')).json();
-    const { strip } = await (await fetch('/v1/held-out')).json();
-    const hand = measureHand(strip.map(({ row }) => row), image);
-    const counts = [];
-    for (const { digit, hands } of written) {
-      const body = JSON.stringify({ rows: hands.map((strokes) => fromStrokes(strokes, image, hand)) });
-      const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-      const { answers } = await (await fetch('/v1/predict', request)).json();
-      counts.push(answers.filter((answer) => answer.class === digit).length);
-    }
-    return counts;
-  }, written);
+export async function recognised(page, digits, seeds, reject = 0) {
+  const written = digits.map((digit) => ({
+    digit: String(digit),
+    hands: seeds.map((seed) => write(digit, seed, 320)),
+  }));
+  return page.evaluate(
+    async ({ written, reject }) => {
+      const { fromStrokes, measureHand } = await import('/assets/ink.js');
+      const { image } = await (await fetch('/v1/model')).json();
+      const { strip } = await (await fetch('/v1/held-out')).json();
+      const hand = measureHand(
+        strip.map(({ row }) => row),
+        image,
+      );
+      const [right, unknown] = [[], []];
+      for (const { digit, hands } of written) {
+        const rows = hands.map((strokes) => fromStrokes(strokes, image, hand));
+        const body = JSON.stringify({ rows, reject });
+        const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+        const { answers } = await (await fetch('/v1/predict', request)).json();
+        right.push(answers.filter((answer) => answer.class === digit).length);
+        unknown.push(answers.filter((answer) => answer.class === null).length);
+      }
+      return { right, unknown };
+    },
+    { written, reject },
+  );
 }
 
 /** Draws examples of a digit and teaches them under its name. */
@@ -95,7 +109,10 @@ export async function teach(page, digit, seeds) {
 /** Waits until teaching or undoing is done, and ended with these words. */
 export async function outcome(page, words) {
   await page.waitForSelector('#teach-form[aria-busy=false]');
-  const [told, problem] = [await page.textContent('#teach-outcome'), await page.textContent('#teach-problem')];
+  const [told, problem] = [
+    await page.textContent('#teach-outcome'),
+    await page.textContent('#teach-problem'),
+  ];
   if (!told.includes(words)) throw new Error(`“${told}” instead of “${words}”; ${problem}`);
 }
 
@@ -103,7 +120,11 @@ export async function outcome(page, words) {
 export async function obstacles(page) {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() =>
-    globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }),
+    globalThis.axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }),
   );
-  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ target }) => `${id}: ${help} at ${target}`));
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target }) => `${id}: ${help} at ${target}`),
+  );
 }

@@ -1,0 +1,87 @@
+// Where do nodes stand? Boxes for the tasks, dots for the nodes that each recruited, and the way of the links.
+
+import { plural } from './dom.js';
+
+/** Dots drawn for a task at the most. */
+const DOTS = 512;
+
+/** Tasks drawn at the most: the latest. */
+const MOST = 24;
+
+const PITCH = 15;
+const GAP = 16;
+
+/** The least width of a box: its title must fit. */
+const LEAST = 132;
+
+/** Boxes one below the other, for narrow pages. */
+export function stack(growth, width) {
+  const columns = Math.floor((width - 24) / PITCH);
+  let y = 1;
+  return growth.slice(-MOST).map((entry) => {
+    const box = boxOf(entry, columns, PITCH, { x: 1, y, width });
+    y += box.height + 12;
+    return box;
+  });
+}
+
+/** Boxes side by side, in as many lines as it takes. */
+export function lines(growth, width) {
+  const shown = growth.slice(-MOST);
+  const each = Math.max(1, Math.floor((width + GAP) / (LEAST + GAP)));
+  const boxes = [];
+  let y = 1;
+  for (let from = 0; from < shown.length; from += each) {
+    const next = line(shown.slice(from, from + each), width, y);
+    boxes.push(...next);
+    y += next[0].height + GAP;
+  }
+  return boxes;
+}
+
+/** Boxes of one height: with as few rows of dots as the width allows, then with as much air. */
+function line(growth, width, y) {
+  const room = width - 2 - GAP * (growth.length - 1);
+  const dots = growth.map(({ recruited }) => Math.min(DOTS, recruited));
+  const widths = (rows, pitch) => dots.map((n) => Math.max(LEAST, 26 + Math.ceil(n / rows) * pitch));
+  const total = (rows, pitch) => widths(rows, pitch).reduce((sum, one) => sum + one, 0);
+  let rows = 5;
+  while (total(rows, PITCH) > room && rows < 40) rows++;
+  const pitch = PITCH * Math.max(0.6, Math.min(1.5, room / total(rows, PITCH)));
+  const spare = Math.max(0, room - total(rows, pitch)) / growth.length;
+  let x = 1;
+  return growth.map((entry, i) => {
+    const own = widths(rows, pitch)[i] + spare;
+    const box = boxOf(entry, Math.max(1, Math.ceil(dots[i] / rows)), pitch, { x, y, width: own });
+    x += own + GAP;
+    return { ...box, height: 56 + rows * pitch };
+  });
+}
+
+function boxOf({ task, recruited, new_classes }, columns, pitch, place) {
+  const dots = Math.min(DOTS, recruited);
+  const names = (new_classes ?? []).join(' ');
+  const title = names
+    ? `Task ${task} · ${names.length > 14 ? `${names.slice(0, 13)}…` : names}`
+    : `Task ${task}`;
+  const part = recruited > DOTS ? `, ${DOTS} drawn` : '';
+  const note = recruited ? `+ ${plural(recruited, 'node')}${part}` : 'no new nodes';
+  const height = 56 + Math.max(1, Math.ceil(dots / columns)) * pitch;
+  return { task, dots, columns, pitch, title, note, height, ...place };
+}
+
+/** Where the i-th of n stands in a length, at most `step` apart, around the middle. */
+export const spaced = (i, n, length, step) =>
+  length / 2 + (i - (n - 1) / 2) * Math.min(step, (length - 40) / n);
+
+/** A link from the right of a box to a class beside it. */
+export function sideways(from, x, y) {
+  const [x0, y0] = [from.x + from.width, from.y + from.height / 2];
+  return `M${x0} ${y0} C${x0 + 30} ${y0} ${x - 44} ${y} ${x - 18} ${y}`;
+}
+
+/** A link from under a box to a class below it. */
+export function downwards(from, x, y) {
+  const [x0, y0] = [from.x + from.width / 2, from.y + from.height];
+  return `M${x0} ${y0} C${x0} ${y0 + 50} ${x} ${y - 70} ${x} ${y - 18}`;
+}

@@ -1,0 +1,37 @@
+// Which unit wakes? Each unit of a reactivation model with its threshold, what this input gives it, and how far apart
+// the two are.
+
+import { hue, make, plural, svg } from './dom.js';
+
+/** A list of the units; without an answer, as they rest. */
+export function unitsOf(growth, answer) {
+  const said = new Map((answer?.units ?? []).map((one) => [one.task, one]));
+  const units = growth.map((entry, i) => {
+    const task = entry.task ?? i + 1;
+    return unit(task, { ...entry, ...said.get(task) });
+  });
+  return make('ul', { className: 'units' }, ...units);
+}
+
+function unit(task, { nodes, classes, new_classes, threshold, given, distance, awake }) {
+  const names = Array.isArray(classes) ? classes : (new_classes ?? []);
+  const scale = svg('svg', { class: 'gauge', viewBox: '0 0 200 26', role: 'img' });
+  scale.append(svg('line', { class: 'gauge-line', x1: 6, x2: 194, y1: 13, y2: 13 }));
+  const at = (value) => 6 + 188 * Math.max(0, Math.min(1, value));
+  const facts = [`${plural(nodes ?? 0, 'node')}`];
+  if (threshold !== undefined) {
+    facts.push(`threshold ${threshold.toFixed(3)}`);
+    if (given !== undefined) {
+      facts.push(`this input ${given.toFixed(3)}`, `apart ${distance.toFixed(3)}`);
+      scale.append(svg('line', { class: 'gauge-gap', x1: at(given), x2: at(threshold), y1: 13, y2: 13 }));
+      scale.append(svg('circle', { class: 'gauge-given', cx: at(given), cy: 13, r: 6 }));
+    }
+    scale.append(
+      svg('rect', { class: 'gauge-threshold', x: at(threshold) - 2, y: 2, width: 4, height: 22, rx: 2 }),
+    );
+  }
+  scale.setAttribute('aria-label', facts.join(', '));
+  const title = make('strong', {}, `Task ${task} · ${names.join(' ')}${awake ? ' · awake' : ''}`);
+  const line = make('span', { className: 'help' }, facts.join(' · '));
+  return make('li', { className: `unit hue-${hue(task)}${awake ? ' awake' : ''}` }, title, scale, line);
+}
