@@ -122,16 +122,14 @@ def _remote(function, **options):
 
 
 def _finished(references):
-    """Small results, all of them; at the first error, and at Ctrl-C, the other tasks are called off."""
+    """Small results, all of them, or the first error.
+
+    Tasks that still run then are left to end by themselves: calling off one that is just ending can crash the driver.
+    """
     import ray
 
-    try:
-        waiting = references
-        while waiting:
-            done, waiting = ray.wait(waiting)
-            ray.get(done)
-        return ray.get(references)
-    except BaseException:
-        for reference in references:
-            ray.cancel(reference)
-        raise
+    waiting = references
+    while waiting:
+        done, waiting = ray.wait(waiting)
+        ray.get(done)
+    return ray.get(references)
