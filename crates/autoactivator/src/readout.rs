@@ -285,30 +285,39 @@ impl Centred {
     ///
     /// The mean of a few rows is longer than that of many: m_cᵀΣ⁻¹m_c is expected to be too large by tr(Σ⁻¹S) / n_c,
     /// S the scatter before Σ = S + ρ. Unless that is taken off, a class of three rows hardly ever wins.
+    /// Like a ridge constant, the shrinkage is raised tenfold until the sums, rounded as they are, can be solved.
     fn lda(&self, shrinkage: f64) -> Option<Readout> {
         let n_rows = self.n_rows();
         let means = self.class_means();
-        let weighted = Matrix::from_fn(means.n_rows(), means.n_cols(), |i, c| {
-            means[(i, c)] * self.counts[c]
-        });
-        let between = product(weighted.view(), means.t());
-        let mut scatter = self.gram.clone();
-        scatter
-            .values_mut()
-            .iter_mut()
-            .zip(between.values())
-            .for_each(|(s, b)| *s = (*s - b) / n_rows);
+        let scatter = self.scatter(&means);
         let n = scatter.n_cols();
         let mean_diagonal = (0..n).map(|j| scatter[(j, j)]).sum::<f64>() / n.max(1) as f64;
-        let rho = shrinkage * if mean_diagonal > 0.0 { mean_diagonal } else { 1.0 };
-        (0..n).for_each(|j| scatter[(j, j)] += rho);
-        let factor = Cholesky::new(scatter)?;
-        let excess = n as f64 - rho * factor.trace_of_inverse();
+        let unit = if mean_diagonal > 0.0 { mean_diagonal } else { 1.0 };
+        let (shrinkage, factor) = (0..RAISED).find_map(|k| {
+            let shrinkage = shrinkage.max(f64::EPSILON) * 10f64.powi(k);
+            let mut shrunk = scatter.clone();
+            (0..n).for_each(|j| shrunk[(j, j)] += shrinkage * unit);
+            Some((shrinkage, Cholesky::new(shrunk)?))
+        })?;
+        let excess = n as f64 - shrinkage * unit * factor.trace_of_inverse();
         let prior = |c: usize| match self.counts[c] {
             count if count > 0.0 => (count / n_rows).max(1e-12).ln() + 0.5 * excess / count.max(1.0),
             _ => 1e-12_f64.ln(),
         };
         Some(self.discriminant(&factor.solve(&means), &means, prior, shrinkage))
+    }
+
+    /// S, the mean square around class means, lower triangle.
+    fn scatter(&self, means: &Matrix<f64>) -> Matrix<f64> {
+        let n_rows = self.n_rows();
+        let weighted = Matrix::from_fn(means.n_rows(), means.n_cols(), |i, c| {
+            means[(i, c)] * self.counts[c]
+        });
+        let between = product(weighted.view(), means.t());
+        let mut scatter = self.gram.clone();
+        let values = scatter.values_mut().iter_mut().zip(between.values());
+        values.for_each(|(s, b)| *s = (*s - b) / n_rows);
+        scatter
     }
 
     fn nearest_mean(&self) -> Readout {

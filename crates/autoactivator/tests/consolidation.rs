@@ -605,6 +605,26 @@ fn a_dropped_class_is_predicted_no_more() {
 }
 
 #[test]
+fn what_a_subtraction_leaves_can_be_read_out() {
+    for readout in [ReadoutKind::Ridge, ReadoutKind::Lda, ReadoutKind::NearestMean] {
+        for spec in specs() {
+            let mut base = learner(&ConsolidationParams {
+                readout,
+                ..params(spec)
+            });
+            let (x, y) = rows(400, 2, 2);
+            base.learn(x.rows(), &y, &mut ()).unwrap();
+            let mut more = base.clone();
+            let (x, _) = rows(12, 1, 3);
+            let y = Labels::from_names(["new"; 12]);
+            more.learn(x.rows(), &y, &mut ()).unwrap();
+            more.subtract(&base).unwrap();
+            assert_eq!(more.memory().n_rows(), 12.0);
+        }
+    }
+}
+
+#[test]
 fn rejection_has_the_rate_that_was_asked_for() {
     let mut learner = learner(&params(specs()[0].clone()));
     let (x, y) = rows(2000, 2, 2);

@@ -108,7 +108,9 @@ fn answers_are_those_of_the_command_line() {
     let printed: Value = serde_json::from_str(&said).unwrap();
     let model = serving.read("/v1/model");
     for (name, value) in printed.as_object().unwrap() {
-        assert_eq!(&model[name], value, "{name}");
+        // The names of learned files are not for everybody that a server answers.
+        let expected = if name == "ledger" { &Value::Null } else { value };
+        assert_eq!(&model[name], expected, "{name}");
     }
 }
 
