@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{
-    Check, Consolidation, ConsolidationParams, Labels, Learner, Model, Partial, Share, Table,
+    Check, Consolidation, ConsolidationParams, Labels, Learner, Model, Partial, Share, Table, WriteLock,
 };
 use features::{FeatureTable, Shard, shard};
 
@@ -15,6 +15,7 @@ use crate::answers::refuse_same;
 use crate::progress::TaskBar;
 
 pub fn begin(args: &BeginArgs) -> Result<()> {
+    let _lock = WriteLock::take(&args.model)?;
     if args.model.exists() {
         bail!(
             "{}: is there already, and its pool cannot be changed: choose another name",
@@ -79,6 +80,7 @@ pub fn build(args: &BuildArgs) -> Result<()> {
 }
 
 pub fn merge(args: &MergeArgs) -> Result<()> {
+    let _lock = WriteLock::take(&args.model)?;
     let mut learner = load(&args.model)?;
     let Some(sum) = add_up(&learner, args)? else {
         eprintln!("{}: nothing to add; it is as it was", args.model.display());
