@@ -57,7 +57,7 @@ pub struct TaskGrowth {
     pub rows: f64,
     /// Classes known when it ended.
     pub classes: usize,
-    /// Names of those that it brought; empty in files of before this was kept.
+    /// Names of those that it brought, sorted; empty in files of before this was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_classes: Vec<String>,
     /// Nodes that it recruited.
@@ -341,14 +341,15 @@ impl Consolidation {
         Ok(centred)
     }
 
-    /// Classes of the memory that the model does not answer yet.
+    /// Classes of the memory that the model does not answer yet, by name: the rows of a task have no order that counts.
     fn new_classes(&self) -> Vec<String> {
-        let names = self.memory.classes.names();
-        names
-            .iter()
+        let names = self.memory.classes.names().iter();
+        let mut new: Vec<String> = names
             .filter(|name| !self.classes().contains(name))
             .cloned()
-            .collect()
+            .collect();
+        new.sort();
+        new
     }
 
     fn recruit(&mut self) -> Option<Ended> {
