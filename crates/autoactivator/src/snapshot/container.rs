@@ -218,6 +218,9 @@ impl Container {
         let entry: Entry =
             serde_json::from_str(text).map_err(|e| format!("its description is damaged ({e})"))?;
         verify(bytes, &entry.sha256)?;
+        if is_too_large(&entry.description) {
+            return Err("its description is damaged (a number is too large)".to_owned());
+        }
         let tensors = file.tensors().into_iter().map(|(name, view)| {
             let tensor = Tensor {
                 dtype: view.dtype(),
@@ -233,6 +236,16 @@ impl Container {
             half: false,
             tensors: tensors.collect(),
         })
+    }
+}
+
+/// Whether a number would become infinite, which JSON cannot write down again.
+fn is_too_large(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_f64().is_some_and(|v| !(v as f32).is_finite()),
+        Value::Array(values) => values.iter().any(is_too_large),
+        Value::Object(values) => values.values().any(is_too_large),
+        _ => false,
     }
 }
 
@@ -268,4 +281,21 @@ fn find(bytes: &[u8], text: &str) -> Option<usize> {
     bytes
         .windows(text.len().max(1))
         .position(|window| window == text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // A test may fail loudly.
+
+    use super::*;
+
+    #[test]
+    fn numbers_that_would_become_infinite_are_refused() {
+        for (number, accepted) in [(1e38, true), (1e39, false), (-1e300, false)] {
+            let mut container = Container::new("any");
+            container.describe(&serde_json::json!({ "pool": [{ "contrast": number }] }));
+            let read = Container::from_bytes(&container.to_bytes());
+            assert_eq!(read.is_ok(), accepted, "{number}");
+        }
+    }
 }
