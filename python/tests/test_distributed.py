@@ -33,6 +33,7 @@ def ray_engine():
 def needs(engine):
     """Skips the test where an engine is not installed."""
     if engine == "spark" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        assert "CI" not in os.environ, "the tests on Spark need Java"
         pytest.skip("Spark needs Java, and there is none")
     return pytest.importorskip({"ray": "ray", "spark": "pyspark"}[engine], reason=f"{engine} is not installed")
 
