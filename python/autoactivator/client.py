@@ -78,6 +78,8 @@ class Client:
     def unlearn(self, X, y):
         """Take rows back that were learned: the memory is what it would have been without them.
 
+        A class of which no row is left is not known any more.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or list of path-like or bytes

@@ -206,7 +206,7 @@ MISTAKES = {
     "no file": (lambda m, X, y: autoactivator.load("nowhere.aact"), error.IoError, "nowhere.aact"),
     "no model": (lambda m, X, y: autoactivator.load(__file__), error.BadModelError, "not a usable model file"),
     "nothing learned": (lambda m, X, y: Consolidation().predict(X), error.NothingLearnedError,
-                        "nothing has been learned yet: learn a task before predicting"),
+                        "nothing has been learned yet: learn a task first"),
     "nothing learned, as scikit-learn says": (lambda m, X, y: Reactivation().save("x"), NotFittedError, "nothing"),
 }
 

@@ -362,7 +362,11 @@ impl Consolidation {
             r: self.params.r,
             expected_gain: self.params.expected_gain,
         };
-        let (nodes, ended) = forward::recruit(&self.memory, &self.recruited, limits);
+        let (mut nodes, ended) = forward::recruit(&self.memory, &self.recruited, limits);
+        if nodes.is_empty() {
+            // Rows that no node tells apart; what predicts has a node all the same.
+            nodes.push(0);
+        }
         self.recruited = nodes;
         Some(ended)
     }
@@ -486,14 +490,15 @@ impl Consolidation {
         if let Some(reason) = self.memory.contradiction(before) {
             return Err(Error::NeverLearned { reason });
         }
+        self.memory.drop_emptied_classes(before);
         self.refit()
     }
 
-    /// Takes rows back that were learned: the memory is what it would have been without them.
+    /// Takes rows back that were learned: the memory is what it would have been without them. A class of which no row
+    /// is left is not known any more.
     pub fn unlearn(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
-        let n_features = self.n_features().ok_or(Error::NothingLearned)?;
-        check_task(x, y, Some(n_features), self.growth.len())?;
-        let mut next = self.clone();
+        let mut next = self.clone_of_learned()?;
+        check_task(x, y, self.n_features(), self.growth.len())?;
         let places = next.memory.classes.admit(y);
         if next.memory.classes.len() > self.memory.classes.len() {
             let class = next.memory.classes.names()[self.memory.classes.len()].clone();
@@ -508,17 +513,32 @@ impl Consolidation {
         Ok(())
     }
 
-    /// Forgets a class.
+    /// Forgets a class. After the last one only the pool is left, and everything can be learned anew.
     pub fn drop_class(&mut self, name: &str) -> Result<(), Error> {
-        let mut next = self.clone();
+        let mut next = self.clone_of_learned()?;
         next.memory.drop_class(name)?;
         next.refit()?;
         *self = next;
         Ok(())
     }
 
-    /// Solves the readout anew; what has been recruited stays.
+    /// Itself, to be changed without harm, if there is anything to take away.
+    fn clone_of_learned(&self) -> Result<Self, Error> {
+        if self.memory.classes.is_empty() {
+            return Err(Error::NothingLearned);
+        }
+        Ok(self.clone())
+    }
+
+    /// Solves the readout anew; what has been recruited stays as long as there is a class to be recruited for.
     fn refit(&mut self) -> Result<(), Error> {
+        if self.memory.classes.is_empty() {
+            self.memory = Memory::new(self.memory.n_nodes(), self.memory.standard.clone());
+            self.recruited.clear();
+            self.growth.clear();
+            self.deployed = None;
+            return Ok(());
+        }
         let (deployed, _) = self.read_out()?;
         self.deployed = Some(deployed);
         Ok(())

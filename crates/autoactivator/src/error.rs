@@ -106,7 +106,7 @@ pub enum Error {
     },
 
     /// Prediction before anything was learned.
-    #[error("nothing has been learned yet: learn a task before predicting")]
+    #[error("nothing has been learned yet: learn a task first")]
     NothingLearned,
 
     /// A parameter out of its range.

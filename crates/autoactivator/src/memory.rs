@@ -195,11 +195,21 @@ impl Memory {
                     .for_each(|(g, v)| *g -= m * v / count);
             }
         }
-        let kept = (0..self.classes.len()).filter(|&c| c != place);
-        self.moments = self.moments.gather(kept.clone());
-        self.counts = kept.clone().map(|c| self.counts[c]).collect();
-        self.classes = kept.map(|c| self.classes.names()[c].clone()).collect();
+        self.keep_classes(|c| c != place);
         Ok(())
+    }
+
+    /// Forgets classes of which no row is left since `before`, which knew the same classes.
+    pub(crate) fn drop_emptied_classes(&mut self, before: &Memory) {
+        let counts = self.counts.clone();
+        self.keep_classes(|c| counts[c] > SLACK || counts[c] >= before.counts[c]);
+    }
+
+    fn keep_classes(&mut self, stays: impl Fn(usize) -> bool) {
+        let kept: Vec<usize> = (0..self.classes.len()).filter(|&c| stays(c)).collect();
+        self.moments = self.moments.gather(kept.iter().copied());
+        self.counts = kept.iter().map(|&c| self.counts[c]).collect();
+        self.classes = kept.iter().map(|&c| self.classes.names()[c].clone()).collect();
     }
 
     /// Says how it shows that rows were taken away that had never been learned, if it does.

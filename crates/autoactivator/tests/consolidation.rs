@@ -605,6 +605,57 @@ fn a_dropped_class_is_predicted_no_more() {
 }
 
 #[test]
+fn a_class_without_rows_is_not_known_any_more() {
+    let mut learner = with_pool(&params(specs()[0].clone()));
+    let before = learner.clone();
+    let (x, y) = rows(90, 3, 2);
+    learner.learn(x.rows(), &y, &mut ()).unwrap();
+    assert_eq!(learner.classes(), ["class 0", "class 1", "class 2"]);
+    learner.unlearn(x.rows(), &y).unwrap();
+    assert_eq!(learner.classes(), before.classes());
+    assert!(difference(before.memory(), learner.memory()) < 1e-5);
+}
+
+#[test]
+fn without_its_last_class_a_model_is_its_pool_and_learns_anew() {
+    let start = with_pool(&params(specs()[0].clone()));
+    let (x, y) = rows(24, 2, 1);
+    let mut dropped = start.clone();
+    for class in ["class 0", "class 1"] {
+        dropped.drop_class(class).unwrap();
+    }
+    for mut empty in [dropped, emptied(&start)] {
+        assert!(empty.classes().is_empty());
+        refused(empty.predict(x.rows()).map(|_| ()), "nothing has been learned");
+        let loaded = Model::from_bytes(&Model::Consolidation(empty.clone()).to_bytes()).unwrap();
+        assert_eq!(loaded, Model::Consolidation(empty.clone()));
+        empty.learn(x.rows(), &y, &mut ()).unwrap();
+        assert_eq!(empty, start);
+    }
+}
+
+#[test]
+fn rows_that_no_node_tells_apart_can_be_learned() {
+    let x = Table::new([vec![0.1; 30], vec![0.9; 30]].concat(), 30).unwrap();
+    let y = Labels::from_names(["low", "high"]);
+    for readout in [ReadoutKind::Ridge, ReadoutKind::Lda, ReadoutKind::NearestMean] {
+        for max_nodes in [None, Some(5)] {
+            for spec in specs() {
+                let mut learner = learner(&ConsolidationParams {
+                    readout,
+                    max_nodes,
+                    ..params(spec)
+                });
+                learner.learn(x.rows(), &y, &mut ()).unwrap();
+                assert_eq!(learner.predict(x.rows()).unwrap().len(), 2);
+                let model = Model::Consolidation(learner);
+                assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model);
+            }
+        }
+    }
+}
+
+#[test]
 fn what_a_subtraction_leaves_can_be_read_out() {
     for readout in [ReadoutKind::Ridge, ReadoutKind::Lda, ReadoutKind::NearestMean] {
         for spec in specs() {

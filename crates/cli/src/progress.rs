@@ -8,45 +8,74 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt;
 
+/// A bar whose message says where an exam is, and what is going on there.
+pub struct PlaceBar {
+    pub bar: ProgressBar,
+    place: String,
+}
+
+impl PlaceBar {
+    pub fn new(bar: ProgressBar) -> Self {
+        Self {
+            bar,
+            place: String::new(),
+        }
+    }
+
+    pub fn at(&mut self, place: String) {
+        self.bar.set_message(place.clone());
+        self.place = place;
+    }
+
+    pub fn grown(&self, step: &Step) {
+        self.tell(&describe(step));
+    }
+
+    pub fn observed(&self, rows: usize, of: Option<usize>) {
+        let of = of.map_or_else(String::new, |of| format!(" of {of}"));
+        self.tell(&format!("{rows}{of} rows"));
+    }
+
+    fn tell(&self, news: &str) {
+        self.bar.set_message(format!("{}: {news}", self.place));
+    }
+}
+
 /// A bar over all tasks of an exam.
 pub struct ExamBar {
-    bar: ProgressBar,
-    place: String,
+    inner: PlaceBar,
     started: bool,
 }
 
 impl ExamBar {
     pub fn new(n_tasks: usize) -> Self {
         Self {
-            bar: bar(n_tasks, "tasks"),
-            place: String::new(),
+            inner: PlaceBar::new(bar(n_tasks, "tasks")),
             started: false,
         }
     }
 
     pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.inner.bar.finish_and_clear();
     }
 }
 
 impl Progress for ExamBar {
     fn task(&mut self, learner: &str, seed: u64, task: usize, n_tasks: usize) {
         if self.started {
-            self.bar.inc(1);
+            self.inner.bar.inc(1);
         }
         self.started = true;
-        self.place = format!("{learner}, seed {seed}, task {task}/{n_tasks}");
-        self.bar.set_message(self.place.clone());
+        self.inner
+            .at(format!("{learner}, seed {seed}, task {task}/{n_tasks}"));
     }
 
     fn grown(&mut self, step: &Step) {
-        self.bar
-            .set_message(format!("{}: {}", self.place, describe(step)));
+        self.inner.grown(step);
     }
 
     fn observed(&mut self, rows: usize, of: Option<usize>) {
-        let of = of.map_or_else(String::new, |of| format!(" of {of}"));
-        self.bar.set_message(format!("{}: {rows}{of} rows", self.place));
+        self.inner.observed(rows, of);
     }
 
     fn interrupted(&self) -> bool {
@@ -110,7 +139,7 @@ impl Drop for ImagesBar {
     }
 }
 
-pub fn describe(step: &Step) -> String {
+fn describe(step: &Step) -> String {
     match step.residual {
         Some(residual) => format!("{} nodes, residual {residual:.3}", step.nodes),
         None => format!("{} nodes", step.nodes),

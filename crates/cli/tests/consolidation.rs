@@ -62,7 +62,7 @@ fn unlearning_and_dropping() {
     assert!(said.stderr.contains("90 rows"), "{}", said.stderr);
     place.succeed(&["drop-class", "model", "c"]);
     let said = place.succeed(&["inspect", "model"]);
-    assert!(said.stdout.contains("classes: a, b, d"), "{}", said.stdout);
+    assert!(said.stdout.contains("classes: a, b\n"), "{}", said.stdout);
     assert!(
         said.stdout.contains("memory for further learning"),
         "{}",
@@ -116,5 +116,28 @@ fn what_cannot_be_is_refused() {
     );
     // Rows learned once can be taken back once.
     place.succeed(&["unlearn", "model", "first.csv"]);
-    place.refuse(&["unlearn", "model", "first.csv"], &["first.csv", "rows"]);
+    place.refuse(
+        &["unlearn", "model", "first.csv"],
+        &["first.csv", "nothing has been learned yet"],
+    );
+}
+
+#[test]
+fn without_its_last_class_a_model_is_a_pool_that_can_learn_again() {
+    let place = learned();
+    let before = place.succeed(&["predict", "model", "first.csv"]);
+    for class in ["a", "b"] {
+        place.succeed(&["drop-class", "model", class]);
+    }
+    place.refuse(
+        &["predict", "model", "first.csv"],
+        &["nothing has been learned yet"],
+    );
+    place.refuse(&["drop-class", "model", "a"], &["nothing has been learned yet"]);
+    place.succeed(&["inspect", "model"]);
+    place.succeed(&["learn", "model", "first.csv"]);
+    assert_eq!(
+        place.succeed(&["predict", "model", "first.csv"]).stdout,
+        before.stdout
+    );
 }

@@ -211,7 +211,7 @@ export class Teach {
     return make('li', {}, make('span', {}, make('strong', {}, entry.names.join(', ')), ` ${words}`), undo);
   }
 
-  /** Takes rows back out of the memory, and the class too when nothing is left of it. */
+  /** Takes rows back out of the memory; a class of which nothing is left goes with them. */
   #undo(entry) {
     return this.#guard(async () => {
       await patiently(
@@ -219,9 +219,6 @@ export class Teach {
         (seconds) => this.#sayBusy(seconds),
       );
       this.history = this.history.filter((other) => other !== entry);
-      const { rows, classes } = await api.model();
-      const gone = entry.names.filter((name) => classes.includes(name) && rows?.[name] === 0);
-      for (const name of gone) await api.dropClass(name);
       this.#say('outcome', `Undone: ${entry.words} of ${quoted(entry.names)} unlearned.`);
       await this.onChange();
     });

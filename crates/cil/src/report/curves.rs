@@ -49,19 +49,9 @@ fn accuracy_of_seen(outcome: &Outcome) -> Vec<f64> {
 }
 
 fn nodes_plot(record: &Record) -> Plot {
-    let curves = first_of_each_learner(record)
-        .into_iter()
-        .enumerate()
-        .map(|(colour, outcome)| Curve {
-            label: outcome.learner.clone(),
-            colour,
-            dash: 0,
-            points: over_tasks(mean_over_runs(
-                &outcome.runs,
-                |run| run.nodes.as_slice(),
-                |&nodes| nodes as f64,
-            )),
-        });
+    let curves = growth_of_learners(record, |run| {
+        run.nodes.iter().map(|&nodes| nodes as f64).collect()
+    });
     Plot {
         title: format!("Nodes, mean of {} runs", n_runs(record)),
         x_name: "tasks learned",
@@ -75,24 +65,13 @@ fn nodes_plot(record: &Record) -> Plot {
 
 /// Megabytes of each learner's model over tasks.
 pub(super) fn growth_plot(record: &Record) -> Plot {
-    let curves = first_of_each_learner(record)
-        .into_iter()
-        .enumerate()
-        .map(|(colour, outcome)| Curve {
-            label: outcome.learner.clone(),
-            colour,
-            dash: 0,
-            points: over_tasks(mean_over_runs(
-                &outcome.runs,
-                |run| run.model_mb.as_slice(),
-                |&mb| mb,
-            )),
-        });
     Plot {
         title: format!("Model, MB, mean of {} runs", n_runs(record)),
         x_name: "tasks learned",
         y_max: None,
-        curves: curves.filter(Curve::is_drawn).collect(),
+        curves: growth_of_learners(record, |run| run.model_mb.clone())
+            .filter(Curve::is_drawn)
+            .collect(),
     }
 }
 
@@ -123,10 +102,23 @@ pub(super) fn trade_off_plot(record: &Record) -> Plot {
     }
 }
 
-/// The mean over the runs of what each has for every task.
-fn mean_over_runs<T>(runs: &[Run], of: impl Fn(&Run) -> &[T], value: impl Fn(&T) -> f64) -> Vec<f64> {
-    let n_tasks = runs.iter().map(|run| of(run).len()).max().unwrap_or(0);
-    let after = |task: usize| mean(runs.iter().filter_map(|run| of(run).get(task)).map(&value));
+/// A curve for each learner: the mean over its runs of what each has for every task.
+fn growth_of_learners(record: &Record, of: fn(&Run) -> Vec<f64>) -> impl Iterator<Item = Curve> {
+    let learners = first_of_each_learner(record).into_iter().enumerate();
+    learners.map(move |(colour, outcome)| {
+        let runs: Vec<Vec<f64>> = outcome.runs.iter().map(of).collect();
+        Curve {
+            label: outcome.learner.clone(),
+            colour,
+            dash: 0,
+            points: over_tasks(mean_over_runs(&runs)),
+        }
+    })
+}
+
+fn mean_over_runs(runs: &[Vec<f64>]) -> Vec<f64> {
+    let n_tasks = runs.iter().map(Vec::len).max().unwrap_or(0);
+    let after = |task: usize| mean(runs.iter().filter_map(|run| run.get(task)).copied());
     (0..n_tasks).map(after).collect()
 }
 

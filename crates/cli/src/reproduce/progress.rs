@@ -4,37 +4,34 @@ use std::time::Instant;
 
 use autoactivator::Step;
 use cil::run::Progress;
-use indicatif::ProgressBar;
 
 use crate::interrupt;
-use crate::progress::{bar_showing, describe};
+use crate::progress::{PlaceBar, bar_showing};
 
 /// Units of the bar in a second of work.
 const TICKS: f64 = 10.0;
 
 /// A bar over all that is to be computed.
 pub struct ReproduceBar {
-    bar: ProgressBar,
+    inner: PlaceBar,
     start: Instant,
     /// Seconds that everything to be computed was said to cost, that what is done was, and that the present sitting is.
     total: f64,
     done: f64,
     present: f64,
     experiment: String,
-    place: String,
 }
 
 impl ReproduceBar {
     /// For work that is said to cost so many seconds in all.
     pub fn new(total: f64) -> Self {
         Self {
-            bar: bar_showing((total * TICKS) as usize, "{percent}%"),
+            inner: PlaceBar::new(bar_showing((total * TICKS) as usize, "{percent}%")),
             start: Instant::now(),
             total,
             done: 0.0,
             present: 0.0,
             experiment: String::new(),
-            place: String::new(),
         }
     }
 
@@ -52,13 +49,13 @@ impl ReproduceBar {
             self.total -= self.present;
         }
         self.present = 0.0;
-        self.bar.set_length((self.total * TICKS) as u64);
-        self.bar.set_position((self.done * TICKS) as u64);
+        self.inner.bar.set_length((self.total * TICKS) as u64);
+        self.inner.bar.set_position((self.done * TICKS) as u64);
     }
 
     /// Says something, above the bar.
     pub fn tell(&self, message: &str) {
-        self.bar.suspend(|| eprintln!("{message}"));
+        self.inner.bar.suspend(|| eprintln!("{message}"));
     }
 
     /// How long it will still take, from how long it took so far; nothing before anything was computed.
@@ -67,7 +64,7 @@ impl ReproduceBar {
     }
 
     pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.inner.bar.finish_and_clear();
     }
 }
 
@@ -87,23 +84,21 @@ fn left(elapsed: f64, done: f64, total: f64) -> Option<String> {
 impl Progress for ReproduceBar {
     fn task(&mut self, learner: &str, seed: u64, task: usize, n_tasks: usize) {
         let part = (task - 1) as f64 / n_tasks.max(1) as f64;
-        self.bar
+        self.inner
+            .bar
             .set_position(((self.done + part * self.present) * TICKS) as u64);
-        self.place = format!(
+        self.inner.at(format!(
             "{}: {learner}, seed {seed}, task {task}/{n_tasks}",
             self.experiment
-        );
-        self.bar.set_message(self.place.clone());
+        ));
     }
 
     fn grown(&mut self, step: &Step) {
-        self.bar
-            .set_message(format!("{}: {}", self.place, describe(step)));
+        self.inner.grown(step);
     }
 
     fn observed(&mut self, rows: usize, of: Option<usize>) {
-        let of = of.map_or_else(String::new, |of| format!(" of {of}"));
-        self.bar.set_message(format!("{}: {rows}{of} rows", self.place));
+        self.inner.observed(rows, of);
     }
 
     fn interrupted(&self) -> bool {

@@ -63,16 +63,33 @@ fn a_visitor_teaches_five_and_takes_it_back() {
 
     let body = json!({ "rows": rows, "classes": vec!["5"; 40] });
     assert_eq!(serving.post("/v1/unlearn", &body).status, 200);
-    assert_eq!(
-        serving.read("/v1/classes")["classes"][5],
-        json!({ "class": "5", "rows": 0 })
-    );
+    assert_eq!(serving.classes(), ["0", "1", "2", "3", "4"]);
     let again = serving.post("/v1/unlearn", &body);
-    assert_eq!((again.status, again.kind()), (422, "NeverLearned".to_owned()));
-    assert_eq!(serving.send("DELETE", "/v1/classes/5", &[], b"").status, 200);
+    assert_eq!((again.status, again.kind()), (422, "UnknownClass".to_owned()));
     let missing = serving.send("DELETE", "/v1/classes/5", &[], b"");
     assert_eq!((missing.status, missing.kind()), (404, "UnknownClass".to_owned()));
-    assert_eq!(serving.classes(), ["0", "1", "2", "3", "4"]);
+}
+
+#[test]
+fn a_server_without_classes_says_so_and_learns_again() {
+    let place = Workplace::new();
+    let mut serving = Serving::start(&place, &[]);
+    for class in 0..5 {
+        let address = format!("/v1/classes/{class}");
+        assert_eq!(serving.send("DELETE", &address, &[], b"").status, 200);
+    }
+    serving.kill();
+    let serving = Serving::start(&place, &[]);
+    assert_eq!(serving.classes(), Vec::<String>::new());
+    let rows = vec![vec![0.5; 64]];
+    let asked = serving.post("/v1/predict", &json!({ "rows": rows }));
+    assert_eq!((asked.status, asked.kind()), (409, "NothingLearned".to_owned()));
+    for address in ["/v1/model", "/v1/growth", "/v1/held-out"] {
+        assert!(serving.read(address).is_object(), "{address}");
+    }
+    let lesson = json!({ "rows": [vec![0.1; 64], vec![0.9; 64]], "classes": ["low", "high"] });
+    assert_eq!(serving.post("/v1/learn", &lesson).status, 200);
+    assert_eq!(serving.classes(), ["low", "high"]);
 }
 
 #[test]
