@@ -34,6 +34,14 @@ class NotFiniteError(AutoActivatorError, ValueError):
     """NaN or infinity among the features."""
 
 
+class TooLargeError(AutoActivatorError, ValueError):
+    """A value among the features that cannot be squared and summed."""
+
+
+class SumsNotFiniteError(AutoActivatorError, ValueError):
+    """Rows whose sums overflow: they lie too far from those that the pool was made from."""
+
+
 class LabelCodeError(AutoActivatorError, ValueError):
     """A label code outside its list of names."""
 

@@ -306,6 +306,9 @@ impl Consolidation {
 
     /// Recruits nodes and solves the readout from the memory as it stands; ends a task.
     pub fn consolidate(&mut self) -> Result<(), Error> {
+        if self.memory.classes.is_empty() {
+            return Err(Error::NothingLearned);
+        }
         self.solve().map(|_| ())
     }
 
@@ -324,6 +327,9 @@ impl Consolidation {
 
     /// Recruits, reads out, and hands over what the readout was solved from.
     fn solve(&mut self) -> Result<Centred, Error> {
+        if !self.memory.is_finite() {
+            return Err(Error::SumsNotFinite);
+        }
         let before = self.recruited.len();
         let ended = self.recruit();
         let (deployed, centred) = self.read_out()?;
@@ -455,7 +461,9 @@ impl Consolidation {
             .iter()
             .filter(|node| !self.recruited.contains(node));
         next.recruited.extend(new);
-        next.consolidate()?;
+        if !next.memory.classes.is_empty() {
+            next.consolidate()?;
+        }
         *self = next;
         Ok(())
     }

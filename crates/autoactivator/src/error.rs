@@ -36,6 +36,26 @@ pub enum Error {
         value: f32,
     },
 
+    /// A value among the features that cannot be squared and summed.
+    #[error(
+        "row {row}, feature {feature} is {value:e}: values may be at most 1e15 in size, scale the features"
+    )]
+    TooLarge {
+        /// Row, from 0.
+        row: usize,
+        /// Feature, from 0.
+        feature: usize,
+        /// The offending value.
+        value: f32,
+    },
+
+    /// Rows whose sums overflow: they lie too far from those that the pool was made from.
+    #[error(
+        "the sums over these rows are not finite: some of their features are too large beside those of the first \
+         task; scale the features alike"
+    )]
+    SumsNotFinite,
+
     /// A label code outside its list of names.
     #[error("row {row} has label code {code}, but there are only {n_names} class names")]
     LabelCode {

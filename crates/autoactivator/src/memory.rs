@@ -91,6 +91,14 @@ impl Memory {
         n * (n + 1) / 2 + 2 * n + self.moments.values().len() + self.counts.len()
     }
 
+    /// Whether nothing overflowed. What makes an entry of G infinite makes one of its diagonal infinite too.
+    pub(crate) fn is_finite(&self) -> bool {
+        let diagonal = (0..self.n_nodes()).map(|j| self.gram[(j, j)]);
+        diagonal
+            .chain(self.moments.values().iter().copied())
+            .all(f64::is_finite)
+    }
+
     /// Makes room for classes that have been admitted.
     pub(crate) fn widen(&mut self) {
         let missing = self.classes.len() - self.moments.n_cols();

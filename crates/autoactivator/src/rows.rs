@@ -16,6 +16,9 @@ use crate::error::Error;
 /// Values that are looked at together.
 const RUN: usize = 1 << 16;
 
+/// Values of a feature, at the most: sums of their squares over any number of features are finite in single precision.
+const LARGEST: f32 = 1e15;
+
 /// A borrowed view of `(n_samples, n_features)` values, row after row.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
@@ -118,23 +121,24 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Refuses NaN and infinity, naming the first place where one stands.
-    pub fn check_finite(&self) -> Result<(), Error> {
-        // Whole runs at a time, without a branch: rows are nearly always finite, and this is asked of every one.
-        let is_finite = |run: &[f32]| run.iter().fold(true, |finite, v| finite & v.is_finite());
+    /// Refuses NaN, infinity and what is too large to be squared and summed, naming the first place where one stands.
+    pub fn check_values(&self) -> Result<(), Error> {
+        // Whole runs at a time, without a branch: values are nearly always fine, and this is asked of every row.
+        let are_fine = |run: &[f32]| run.iter().fold(true, |fine, v| fine & (v.abs() <= LARGEST));
         let all = if self.values.len() <= RUN {
-            is_finite(self.values)
+            are_fine(self.values)
         } else {
-            self.values.par_chunks(RUN).all(is_finite)
+            self.values.par_chunks(RUN).all(are_fine)
         };
-        let not_finite = || self.values.iter().position(|v| !v.is_finite());
-        let Some(at) = (!all).then(not_finite).flatten() else {
+        let offending = || self.values.iter().position(|v| !are_fine(&[*v]));
+        let Some(at) = (!all).then(offending).flatten() else {
             return Ok(());
         };
-        Err(Error::NotFinite {
-            row: at / self.n_features,
-            feature: at % self.n_features,
-            value: self.values[at],
+        let (row, feature, value) = (at / self.n_features, at % self.n_features, self.values[at]);
+        Err(if value.is_finite() {
+            Error::TooLarge { row, feature, value }
+        } else {
+            Error::NotFinite { row, feature, value }
         })
     }
 }
@@ -344,5 +348,5 @@ pub fn check_rows(x: Rows<'_>, n_features: usize) -> Result<(), Error> {
             found: x.n_features(),
         });
     }
-    x.check_finite()
+    x.check_values()
 }
