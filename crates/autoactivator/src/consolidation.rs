@@ -588,11 +588,13 @@ fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
                 ..ConvolutionSpec::default()
             })
         }
+        // The features with their sizes, which say much where they are few, and random nodes that large ones cannot
+        // carry away: a first task of one class shows little of how far the next ones lie.
         _ => PoolSpec::Stack {
             first: Box::new(PoolSpec::Features {
-                preparation: Preparation::Standardise,
+                preparation: Preparation::Columns,
             }),
-            preparation: Preparation::Standardise,
+            preparation: Preparation::SoftRoot,
             directions: (8 * task.x.n_features()).clamp(128, 2048),
             activations: vec![Activation::Relu],
         },

@@ -29,9 +29,9 @@ const SINGLE_RESIDUAL: f64 = 1e-3;
 /// Random directions that show on which side of a ridge constant cross-validation is lower.
 const PROBES: usize = 32;
 
-/// What a degree of freedom counts for in cross-validation: a little more than one keeps it from choosing next to no
-/// ridge where there are hardly more rows than nodes.
-const INFLATION: f64 = 1.4;
+/// Degrees of freedom for each row, at the most: generalised cross-validation cannot be trusted when a readout has
+/// hardly more rows than freedom to fit them.
+const FREEDOM: f64 = 0.3;
 
 /// How many times a ridge constant is raised tenfold before a solve is given up.
 const RAISED: i32 = 16;
@@ -216,10 +216,10 @@ impl Centred {
         // G (G + ρ)⁻¹ = 1 - ρ (G + ρ)⁻¹, and the constant of the readout.
         let trace = factor.trace_of_inverse();
         let used = 1.0 + n as f64 - rho * trace;
-        let freedom = n_rows - INFLATION * used;
-        if freedom <= 0.0 {
+        if used > FREEDOM * n_rows {
             return Some(CrossValidation::IMPOSSIBLE);
         }
+        let freedom = n_rows - used;
         let moments = Matrix::from_fn(n, self.moments.n_cols(), |i, c| T::nearest(self.moments[(i, c)]));
         let weights = factor.solve(&moments);
         let explained: f64 = (self.moments.values().iter().zip(weights.values()))
@@ -229,7 +229,7 @@ impl Centred {
         let residual = (total - explained).max(0.0);
         // Derivatives by ρ. That of the trace, -tr (G + ρ)⁻², is estimated, for it only says where to look next.
         let slope_of_residual = 2.0 * rho * factor.lengths(weights).iter().sum::<f64>();
-        let slope_of_freedom = INFLATION * (trace - rho * trace_of_square(&factor, n));
+        let slope_of_freedom = trace - rho * trace_of_square(&factor, n);
         let score = residual / (freedom * freedom);
         score.is_finite().then_some(CrossValidation {
             score,
@@ -343,7 +343,7 @@ impl Centred {
     }
 }
 
-/// Σ_c |residual_c|² / (N - 1.4 · degrees of freedom)², and whether it rises with the ridge constant.
+/// Σ_c |residual_c|² / (N - degrees of freedom)², and whether it rises with the ridge constant.
 #[derive(Clone, Copy, Debug)]
 struct CrossValidation {
     score: f64,
@@ -353,7 +353,7 @@ struct CrossValidation {
 }
 
 impl CrossValidation {
-    /// No degrees of freedom are left, or nothing can be solved: more ridge is the way out.
+    /// Too many degrees of freedom, or nothing can be solved: more ridge is the way out.
     const IMPOSSIBLE: Self = Self {
         score: f64::INFINITY,
         residual: 1.0,
@@ -441,9 +441,9 @@ mod tests {
         };
         let total: f64 = centred.counts.iter().map(|n| n - n * n / centred.n_rows()).sum();
         let residual = total - 2.0 * inner(&centred.moments, &weights) + inner(&weights, &fitted);
-        let freedom = centred.n_rows() - INFLATION * (1.0 + inner(&gram, &inverse));
-        Some(if freedom > 0.0 {
-            residual / (freedom * freedom)
+        let used = 1.0 + inner(&gram, &inverse);
+        Some(if used <= FREEDOM * centred.n_rows() {
+            residual / (centred.n_rows() - used).powi(2)
         } else {
             f64::INFINITY
         })

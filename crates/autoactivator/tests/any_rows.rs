@@ -26,6 +26,7 @@ fn spec() -> impl Strategy<Value = Option<PoolSpec>> {
     };
     prop_oneof![
         Just(None),
+        Just(Some(stack(Preparation::None))),
         Just(Some(stack(Preparation::Standardise))),
         Just(Some(stack(Preparation::SquareRoot))),
         Just(Some(stack(Preparation::RowSquareRoot))),

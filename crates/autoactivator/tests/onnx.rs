@@ -29,8 +29,10 @@ const ACTIVATIONS: [Activation; 4] = [
     Activation::Square,
 ];
 
-const PREPARATIONS: [Preparation; 4] = [
+const PREPARATIONS: [Preparation; 6] = [
     Preparation::None,
+    Preparation::Columns,
+    Preparation::SoftRoot,
     Preparation::Standardise,
     Preparation::SquareRoot,
     Preparation::RowSquareRoot,
@@ -224,7 +226,7 @@ fn gaussian_nodes_on_every_preparation() {
 #[test]
 fn features_on_every_preparation_under_every_readout() {
     let readouts = [ReadoutKind::Ridge, ReadoutKind::Lda, ReadoutKind::NearestMean];
-    for (preparation, readout) in PREPARATIONS.into_iter().zip(readouts) {
+    for (preparation, readout) in PREPARATIONS.into_iter().zip(readouts.into_iter().cycle()) {
         agree(ConsolidationParams {
             max_nodes: Some(40),
             readout,

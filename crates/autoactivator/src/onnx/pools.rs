@@ -48,7 +48,10 @@ pub fn activate(graph: &mut Graph, g: Activation, x: &Value) -> Value {
 pub fn prepare(graph: &mut Graph, prepared: &Prepared, x: &Value, n_features: usize) -> Value {
     let comparable = match prepared.preparation {
         Preparation::None => return x.clone(),
-        Preparation::Standardise => standardise(graph, &prepared.standard, x, n_features),
+        Preparation::SoftRoot => soft_root(graph, x),
+        Preparation::Columns | Preparation::Standardise => {
+            standardise(graph, &prepared.standard, x, n_features)
+        }
         Preparation::SquareRoot => {
             let root = signed_root(graph, x);
             standardise(graph, &prepared.standard, &root, n_features)
@@ -59,6 +62,9 @@ pub fn prepare(graph: &mut Graph, prepared: &Prepared, x: &Value, n_features: us
             graph.apply("Sub", &[&root, &mean])
         }
     };
+    if !prepared.preparation.has_rows_of_one_length() {
+        return comparable;
+    }
     let factor = length_factor(graph, &comparable, n_features);
     graph.apply("Mul", &[&comparable, &factor])
 }
@@ -75,6 +81,14 @@ fn signed_root(graph: &mut Graph, x: &Value) -> Value {
     let root = graph.apply("Sqrt", &[&size]);
     let sign = graph.apply("Sign", &[x]);
     graph.apply("Mul", &[&sign, &root])
+}
+
+fn soft_root(graph: &mut Graph, x: &Value) -> Value {
+    let one = graph.floats(&[], &[1.0]);
+    let size = graph.apply("Abs", &[x]);
+    let more = graph.apply("Add", &[&size, &one]);
+    let root = graph.apply("Sqrt", &[&more]);
+    graph.apply("Div", &[x, &root])
 }
 
 /// What brings each row to length √n_features; 0 for rows without length.

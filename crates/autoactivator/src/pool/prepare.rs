@@ -18,6 +18,11 @@ pub enum Preparation {
     /// Nothing.
     #[default]
     None,
+    /// Mean 0 and deviation 1 over the first task.
+    Columns,
+    /// x / √(1 + |x|) of each value: near zero as it is, far out its square root, so that what the first task did not
+    /// foresee does not outshout the rest.
+    SoftRoot,
     /// Mean 0 and deviation 1 over the first task, then rows of length √n_features.
     Standardise,
     /// A signed square root first, which tames the long tails of pooled activations; then as above.
@@ -97,9 +102,10 @@ impl Prepared {
 
     /// Learns means and deviations from rows of the first task.
     pub fn learn(preparation: Preparation, x: Rows<'_>) -> Self {
-        let standard = match preparation {
-            Preparation::None | Preparation::RowSquareRoot => Standard::default(),
-            Preparation::Standardise | Preparation::SquareRoot => Standard::learn(x, |v| preparation.root(v)),
+        let standard = if preparation.looks_at_the_first_task() {
+            Standard::learn(x, |v| preparation.root(v))
+        } else {
+            Standard::default()
         };
         Self {
             preparation,
@@ -121,6 +127,9 @@ impl Prepared {
                 row.iter_mut().for_each(|v| *v -= mean);
             }
             self.standard.apply(row);
+            if !self.preparation.has_rows_of_one_length() {
+                return;
+            }
             let norm = row.iter().map(|v| v * v).sum::<f32>().sqrt();
             let factor = if norm > 0.0 { length / norm } else { 0.0 };
             row.iter_mut().for_each(|v| *v *= factor);
@@ -130,9 +139,10 @@ impl Prepared {
 
     /// Columns that it has means and deviations of, for rows of `n_features`.
     pub fn n_columns(preparation: Preparation, n_features: usize) -> usize {
-        match preparation {
-            Preparation::None | Preparation::RowSquareRoot => 0,
-            Preparation::Standardise | Preparation::SquareRoot => n_features,
+        if preparation.looks_at_the_first_task() {
+            n_features
+        } else {
+            0
         }
     }
 
@@ -143,10 +153,20 @@ impl Prepared {
 }
 
 impl Preparation {
+    fn looks_at_the_first_task(self) -> bool {
+        matches!(self, Self::Columns | Self::Standardise | Self::SquareRoot)
+    }
+
+    /// Whether rows come out with the length √n_features.
+    pub fn has_rows_of_one_length(self) -> bool {
+        matches!(self, Self::Standardise | Self::SquareRoot | Self::RowSquareRoot)
+    }
+
     fn root(self, v: f32) -> f32 {
         match self {
             Self::SquareRoot | Self::RowSquareRoot => v.abs().sqrt().copysign(v),
-            Self::None | Self::Standardise => v,
+            Self::SoftRoot => v / (1.0 + v.abs()).sqrt(),
+            Self::None | Self::Columns | Self::Standardise => v,
         }
     }
 }
