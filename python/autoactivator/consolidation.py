@@ -17,7 +17,8 @@ class Consolidation(Rejecting, Learner):
     ----------
     pool : dict or None, default=None
         What candidate nodes to make, as in an experiment file: ``{"kind": "uniform", "nodes": 2000, "scope": 0.5,
-        "activation": "sigmoid"}``. None chooses convolution for images, and random nodes on the features otherwise.
+        "activation": "sigmoid"}``. None chooses convolution for images of 16 pixels and
+        more, and otherwise the features themselves and random nodes on them.
     image : str, tuple or None, default=None
         How the features of a row form an image, if they do: ``"28x28"``, ``"32x32x3"`` or ``(32, 32, 3)``.
     max_nodes : int or None, default=None

@@ -566,24 +566,22 @@ fn watched(observer: &mut dyn Observer, of: Option<usize>) -> impl FnMut(usize) 
     }
 }
 
+/// Height and width from which filters say more about an image than its pixels do.
+const SMALLEST_IMAGE: usize = 16;
+
 /// The pool for data nobody said anything about.
 fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
     match task.image {
-        Some(shape) if shape.height.min(shape.width) >= 6 => {
+        Some(shape) if shape.height.min(shape.width) >= SMALLEST_IMAGE => {
             let smallest = shape.height.min(shape.width);
-            let sides: Vec<usize> = [3, 5, 7, 11]
-                .into_iter()
-                .filter(|side| side * 2 <= smallest)
-                .collect();
             PoolSpec::Convolution(ConvolutionSpec {
-                // A few filters say all there is to say about a small image.
-                filters: if smallest < 16 { 16 } else { 64 },
-                sides,
+                filters: 64,
+                sides: [3, 5, 7, 11].into_iter().filter(|s| s * 2 <= smallest).collect(),
                 padded: true,
                 contrast: 0.3,
                 threshold: 0.05,
                 both_signs: true,
-                grid: 4.min(smallest),
+                grid: 4,
                 overlap: smallest / 14,
                 ..ConvolutionSpec::default()
             })

@@ -161,7 +161,8 @@ impl Check for ReactivationParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConsolidationParams {
-    /// What pool to make; none chooses convolution for images, and random nodes on the features otherwise.
+    /// What pool to make; none chooses convolution for images of 16 pixels and more, and otherwise the features
+    /// themselves and random nodes on them.
     pub pool: Option<PoolSpec>,
     /// How the features of a row form an image, if they do.
     pub image: Option<ImageShape>,

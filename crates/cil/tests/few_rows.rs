@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
+use autoactivator::pool::{ConvolutionSpec, PoolSpec};
 use autoactivator::{Check, Consolidation, ConsolidationParams, Labels, Learner, ReadoutKind, Table};
 use cil::data::{self, Dataset, Split};
 
@@ -22,7 +23,19 @@ fn accuracy(learner: &Consolidation, (x, y): &(Table, Labels)) -> f64 {
 }
 
 fn taught(digits: &Dataset) -> Consolidation {
+    let filters = ConvolutionSpec {
+        filters: 16,
+        sides: vec![3],
+        padded: true,
+        contrast: 0.3,
+        threshold: 0.05,
+        both_signs: true,
+        grid: 4,
+        overlap: 0,
+        ..ConvolutionSpec::default()
+    };
     let params = ConsolidationParams {
+        pool: Some(PoolSpec::Convolution(filters)),
         image: digits.image,
         readout: ReadoutKind::Lda,
         shrinkage: 0.1,

@@ -532,16 +532,17 @@ pub struct ReactivationArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parameters of consolidation")]
 pub struct ConsolidationArgs {
-    /// Kind of the pool [default: convolution for images, random nodes on the features otherwise]
+    /// Kind of the pool [default: convolution for images of 16 pixels and more, the features and random nodes on them
+    /// otherwise]
     #[arg(long, value_enum)]
     pub pool: Option<PoolKind>,
 
     /// Nodes of the pool, or filters of a convolution
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "pool")]
     pub pool_nodes: Option<usize>,
 
     /// Random nodes on top of the pool, read beside it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "pool")]
     pub second_layer: Option<usize>,
 
     /// Nodes recruited from the pool at the most [default: all]
@@ -657,7 +658,9 @@ impl ConsolidationArgs {
                 activation: Activation::Relu,
                 preparation,
             },
-            PoolKind::Features => PoolSpec::Features { preparation },
+            PoolKind::Features => PoolSpec::Features {
+                preparation: Preparation::Columns,
+            },
             PoolKind::Patches => PoolSpec::Patches {
                 nodes,
                 activation: Activation::Relu,
@@ -677,8 +680,11 @@ impl ConsolidationArgs {
         };
         Some(match self.second_layer {
             Some(directions) => PoolSpec::Stack {
+                preparation: match pool {
+                    PoolSpec::Features { .. } => Preparation::SoftRoot,
+                    _ => Preparation::Standardise,
+                },
                 first: Box::new(pool),
-                preparation: Preparation::Standardise,
                 directions,
                 activations: vec![Activation::Relu],
             },

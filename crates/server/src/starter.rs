@@ -1,5 +1,6 @@
 //! Where a visitor begins: the built-in digits 0 to 4 learned already, so that 5 can be taught.
 
+use autoactivator::pool::{ConvolutionSpec, PoolSpec};
 use autoactivator::{
     Check, Consolidation, ConsolidationParams, ImageShape, Labels, Learner, Model, Origin, Reactivation,
     ReadoutKind, Table,
@@ -12,9 +13,21 @@ use crate::held_out::HeldOut;
 /// The classes of the first tasks.
 const TASKS: [&[&str]; 2] = [&["0", "1"], &["2", "3", "4"]];
 
-/// Parameters under which three drawn examples of a new digit are enough.
+/// Parameters under which three drawn examples of a new digit are enough: filters forgive what a hand that draws with
+/// a mouse does differently from the built-in ones.
 pub fn params() -> ConsolidationParams {
     ConsolidationParams {
+        pool: Some(PoolSpec::Convolution(ConvolutionSpec {
+            filters: 16,
+            sides: vec![3],
+            padded: true,
+            contrast: 0.3,
+            threshold: 0.05,
+            both_signs: true,
+            grid: 4,
+            overlap: 0,
+            ..ConvolutionSpec::default()
+        })),
         readout: ReadoutKind::Lda,
         shrinkage: 0.1,
         nodes_per_class: Some(25),
