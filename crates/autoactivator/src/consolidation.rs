@@ -435,7 +435,7 @@ impl Consolidation {
             let leverage = leverages.as_ref().map_or(0.0, |l| l[i].clamp(0.0, 0.999));
             // Left out, a row's score is (s - leverage · target) / (1 - leverage).
             let left_out = |c: usize| {
-                let target = if c == place { 1.0 } else { 0.0 };
+                let target = if c == place { centred.target(c) } else { 0.0 };
                 (f64::from(scores[(i, c)]) - leverage * target) / (1.0 - leverage)
             };
             Some(Scored {

@@ -158,7 +158,7 @@ impl Centred {
         })?;
         let weights = factor.solve(&self.moments);
         self.factor = Some(factor);
-        Some(self.with_constant(&weights, relative))
+        Some(self.with_constant(weights, relative))
     }
 
     /// G + ρ, with ρ relative to the mean diagonal, lower triangle.
@@ -257,14 +257,30 @@ impl Centred {
         )
     }
 
-    /// Scores are ȳ_c + (h - h̄)·w_c.
-    fn with_constant(&self, weights: &Matrix<f64>, ridge: f64) -> Readout {
+    /// What a row of this class is to score: √(n̄/n_c), n̄ the mean of the n_c. Targets of one length each, so to speak:
+    /// of plain one-hot targets that of a class of few rows is so short that it is hardly ever chosen. Where all classes
+    /// have as many rows, this is 1.
+    pub fn target(&self, class: usize) -> f64 {
+        let counts = || self.counts.iter().filter(|&&count| count > 0.0);
+        let mean = counts().sum::<f64>() / counts().count().max(1) as f64;
+        match self.counts[class] {
+            count if count > 0.0 => (mean / count).sqrt(),
+            _ => 1.0,
+        }
+    }
+
+    /// Scores are ȳ_c + (h - h̄)·w_c, in the size of the target.
+    fn with_constant(&self, mut weights: Matrix<f64>, ridge: f64) -> Readout {
         let n_rows = self.n_rows();
-        let biases = weights.cols().zip(&self.counts).map(|(w, count)| {
-            (count / n_rows - w.iter().zip(&self.means).map(|(w, m)| w * m).sum::<f64>()) as f32
-        });
+        let mut biases = Vec::with_capacity(self.counts.len());
+        for (class, count) in self.counts.iter().enumerate() {
+            let (w, target) = (weights.col_mut(class), self.target(class));
+            w.iter_mut().for_each(|w| *w *= target);
+            let at_mean: f64 = w.iter().zip(&self.means).map(|(w, m)| w * m).sum();
+            biases.push((count / n_rows * target - at_mean) as f32);
+        }
         Readout {
-            biases: biases.collect(),
+            biases,
             weights: weights.to_f32(),
             ridge,
         }

@@ -98,12 +98,20 @@ fn cell(cell: &Cell) -> String {
         Cell::Nothing => "<td></td>".to_owned(),
         Cell::Text(text) => format!("<td class=\"text\">{}</td>", escape(text)),
         Cell::Code(text) => format!("<td class=\"text\"><code>{}</code></td>", escape(text)),
-        Cell::Ours(text) => format!("<td><b>{}</b></td>", escape(text)),
+        Cell::Ours(text) => format!("<td>{}</td>", figure(text)),
         Cell::Printed(text) => format!("<td class=\"quoted\">{}</td>", escape(text)),
         Cell::Difference(text) => {
             let side = if text.starts_with('-') { "below" } else { "above" };
             format!("<td class=\"{side}\">{}</td>", escape(text))
         }
+    }
+}
+
+/// A figure, its deviation in small print.
+fn figure(text: &str) -> String {
+    match text.split_once(" ± ") {
+        Some((mean, deviation)) => format!("<b>{}</b> <small>± {}</small>", escape(mean), escape(deviation)),
+        None => format!("<b>{}</b>", escape(text)),
     }
 }
 
