@@ -4,7 +4,7 @@
 import { api } from './api.js';
 
 /** The part of known rows that may be called unknown. */
-const REJECT = 0.05;
+const REJECT = 0.01;
 
 export class Live {
   reject = true;
