@@ -340,7 +340,7 @@ pub fn check_task(x: Rows<'_>, y: &Labels, n_features: Option<usize>, task: usiz
     check_rows(x, n_features.unwrap_or(x.n_features()))
 }
 
-/// Refuses rows of another width than `n_features`, NaN and infinity.
+/// Refuses rows of another width than `n_features`, NaN, infinity and values that are too large.
 pub fn check_rows(x: Rows<'_>, n_features: usize) -> Result<(), Error> {
     if x.n_features() != n_features {
         return Err(Error::FeatureCount {
