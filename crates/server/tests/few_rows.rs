@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
-use autoactivator::pool::{ConvolutionSpec, PoolSpec};
-use autoactivator::{Check, Consolidation, ConsolidationParams, Labels, Learner, ReadoutKind, Table};
+use autoactivator::{Check, Consolidation, ConsolidationParams, Labels, Learner, Table};
 use cil::data::{self, Dataset, Split};
+use server::starter;
 
 /// The rows of some classes, so many of each.
 fn rows(part: &Split, classes: &[&str], of_each: usize) -> (Table, Labels) {
@@ -20,28 +20,6 @@ fn accuracy(learner: &Consolidation, (x, y): &(Table, Labels)) -> f64 {
     let found = learner.predict(x.rows()).unwrap();
     let right = |i: &usize| learner.classes()[found[*i] as usize] == y.name(*i);
     (0..y.len()).filter(right).count() as f64 / y.len() as f64
-}
-
-/// What the page of the server begins from.
-fn page() -> ConsolidationParams {
-    let filters = ConvolutionSpec {
-        filters: 16,
-        sides: vec![3],
-        padded: true,
-        contrast: 0.3,
-        threshold: 0.05,
-        both_signs: true,
-        grid: 4,
-        overlap: 0,
-        ..ConvolutionSpec::default()
-    };
-    ConsolidationParams {
-        pool: Some(PoolSpec::Convolution(filters)),
-        readout: ReadoutKind::Lda,
-        shrinkage: 0.1,
-        nodes_per_class: Some(25),
-        ..ConsolidationParams::default()
-    }
 }
 
 fn taught(params: &ConsolidationParams, digits: &Dataset) -> Consolidation {
@@ -85,7 +63,7 @@ fn recognised(params: &ConsolidationParams, n: usize) -> (f64, f64) {
 
 #[test]
 fn three_rows_are_enough_for_a_class_on_the_page() {
-    let (of_new, of_old) = recognised(&page(), 3);
+    let (of_new, of_old) = recognised(&starter::params(), 3);
     assert!(of_new > 0.7, "{of_new:.3} of the new class");
     assert!(of_old > 0.98, "{of_old:.3} of the others");
 }
