@@ -17,7 +17,7 @@ use autoactivator::{
     Rows,
 };
 use autoactivator_bench::data::DataSpec;
-use cil::data::Dataset;
+use autoactivator_data::dataset::Dataset;
 use harness::Harness;
 
 fn main() -> Result<()> {

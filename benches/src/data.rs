@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use autoactivator::rng::{Random, Stream};
 use autoactivator::{Labels, Table};
-use cil::data::{self, Dataset, Split};
+use autoactivator_data::dataset::{self, Dataset, Split};
 use serde::Deserialize;
 
 /// Which rows.
@@ -38,7 +38,7 @@ impl DataSpec {
                 ref set,
                 rows_per_class,
             } => {
-                let mut dataset = data::open(set, data_dir)?;
+                let mut dataset = dataset::open(set, data_dir)?;
                 if let Some(most) = rows_per_class {
                     dataset.train = first_of_each_class(&dataset.train, most);
                 }

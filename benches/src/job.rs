@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use autoactivator::{ConsolidationParams, ReactivationParams};
-use cil::data::Part;
+use autoactivator_data::Part;
 use serde::Deserialize;
 
 use crate::data::DataSpec;

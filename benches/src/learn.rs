@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use anyhow::Result;
 use autoactivator::{Check, Consolidation, ConsolidationParams, Labels, Model, Reactivation, Table};
-use cil::data::Dataset;
-use cil::metrics;
-use cil::protocol::{self, Protocol};
-use cil::scenario::{Scenario, Task};
+use autoactivator_data::dataset::Dataset;
+use autoactivator_exam::metrics;
+use autoactivator_exam::protocol::{self, Protocol};
+use autoactivator_exam::scenario::{Scenario, Task};
 use serde_json::{Map, Value, json};
 
 use crate::job::{Arrival, Learn, LearnerSpec};

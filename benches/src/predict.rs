@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use autoactivator::{Learner, Rows};
-use cil::data::Part;
+use autoactivator_data::Part;
 use serde_json::{Value, json};
 
 use crate::job::{Onnx, Predict};

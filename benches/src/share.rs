@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result};
-use cil::data::Split;
+use autoactivator_data::dataset::Split;
 use serde_json::{Value, json};
 
 use crate::job::Share;

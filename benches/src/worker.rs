@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{Consolidation, Deployed, Model};
-use cil::data::Dataset;
+use autoactivator_data::dataset::Dataset;
 use serde_json::Value;
 
 use crate::data::DataSpec;

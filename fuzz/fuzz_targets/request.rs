@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use server::Limits;
-use server::body::{self, Input};
+use autoactivator_server::Limits;
+use autoactivator_server::body::{self, Input};
 
 // The first line is the content type.
 fuzz_target!(|request: &[u8]| {

@@ -20,18 +20,18 @@ fn exception(py: Python<'_>, error: &(impl Debug + Display)) -> PyResult<PyErr> 
 }
 
 /// The exception for an error of the exam: one that only carries an error of the method or of the rows is that.
-pub fn raise_exam(py: Python<'_>, error: &cil::Error) -> PyErr {
+pub fn raise_exam(py: Python<'_>, error: &autoactivator_exam::Error) -> PyErr {
     match error {
-        cil::Error::Method(error) => raise(py, error),
-        cil::Error::Features(error) => raise_features(py, error),
+        autoactivator_exam::Error::Method(error) => raise(py, error),
+        autoactivator_exam::Error::Features(error) => raise_features(py, error),
         error => raise(py, error),
     }
 }
 
 /// The exception for an error of rows in files.
-pub fn raise_features(py: Python<'_>, error: &features::Error) -> PyErr {
+pub fn raise_features(py: Python<'_>, error: &autoactivator_data::Error) -> PyErr {
     match error {
-        features::Error::Method(error) => raise(py, error),
+        autoactivator_data::Error::Method(error) => raise(py, error),
         error => raise(py, error),
     }
 }

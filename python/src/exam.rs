@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use autoactivator::{Labels, Table};
-use cil::data::{self, Dataset, Split, natural_order};
-use cil::experiment::Experiment;
-use cil::metrics::{aca, aia, bwt, forgetting};
-use cil::protocol::Protocol;
-use cil::scenario::{Scenario, Task};
+use autoactivator_data::dataset::{self, Dataset, Split, natural_order};
+use autoactivator_exam::experiment::Experiment;
+use autoactivator_exam::metrics::{aca, aia, bwt, forgetting};
+use autoactivator_exam::protocol::Protocol;
+use autoactivator_exam::scenario::{Scenario, Task};
 use pyo3::prelude::*;
 
 use crate::arrays::Array;
@@ -38,7 +38,7 @@ pub fn run(
             Some((name, train, test)) => {
                 Dataset::from_rows(name.clone(), Path::new(&name), train, test, None)?
             }
-            None => data::open(&experiment.dataset, data_dir.as_deref())?,
+            None => dataset::open(&experiment.dataset, data_dir.as_deref())?,
         };
         let record = experiment.exam(&dataset, seed)?.run(signals)?;
         Ok(serde_json::to_string(&record).unwrap_or_default())
@@ -120,7 +120,7 @@ pub fn accuracy(
         image: None,
     };
     examine(py, |_| {
-        cil::protocol::accuracy(model.read().learner(), &dataset, &tasks, protocol, seed)
+        autoactivator_exam::protocol::accuracy(model.read().learner(), &dataset, &tasks, protocol, seed)
     })
 }
 
@@ -136,6 +136,6 @@ fn task(y: &Labels, classes: Vec<u32>) -> Task {
     }
 }
 
-fn parse<T: std::str::FromStr<Err = cil::Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
+fn parse<T: std::str::FromStr<Err = autoactivator_exam::Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
     text.parse().map_err(|e| raise_exam(py, &e))
 }

@@ -10,7 +10,7 @@ use autoactivator::{
     Binding, Check, Consolidation, ConsolidationParams, Deployed, Error, Model as CoreModel, Reactivation,
     ReactivationParams, RepeatedClasses, Rows,
 };
-use features::shard;
+use autoactivator_data::shard;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyTuple};
@@ -340,7 +340,7 @@ impl Model {
                 None
             } else {
                 let rows = shard::all_labelled(&tables, &columns, &learner)?;
-                Some(learner.fresh::<features::Error, _>(rows, signals)?)
+                Some(learner.fresh::<autoactivator_data::Error, _>(rows, signals)?)
             };
             let new = learner.absorb(&partial, rows.as_ref().map(|(x, y)| (x, y)))?;
             *self.write() = CoreModel::Consolidation(learner);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use autoactivator::{Error, Partial, Share as CoreShare};
-use features::{Columns, Shard, shard};
+use autoactivator_data::{Columns, Shard, shard};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -22,7 +22,11 @@ impl Share {
     fn change<T: Send>(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut CoreShare, &mut dyn autoactivator::Observer) -> Result<T, features::Error> + Send,
+        change: impl FnOnce(
+            &mut CoreShare,
+            &mut dyn autoactivator::Observer,
+        ) -> Result<T, autoactivator_data::Error>
+        + Send,
     ) -> PyResult<T> {
         work_on_files(py, |signals| {
             let mut share = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 use autoactivator::{Error, Observer, Step};
-use cil::run::Progress;
+use autoactivator_exam::run::Progress;
 use pyo3::prelude::*;
 
 use crate::error::{raise, raise_exam, raise_features};
@@ -23,7 +23,7 @@ pub fn work<T: Send>(
 /// Does a job of the exam in the same way.
 pub fn examine<T: Send>(
     py: Python<'_>,
-    job: impl FnOnce(&mut Signals) -> Result<T, cil::Error> + Send,
+    job: impl FnOnce(&mut Signals) -> Result<T, autoactivator_exam::Error> + Send,
 ) -> PyResult<T> {
     detached(py, job, raise_exam)
 }
@@ -31,7 +31,7 @@ pub fn examine<T: Send>(
 /// Does a job with rows in files in the same way.
 pub fn work_on_files<T: Send>(
     py: Python<'_>,
-    job: impl FnOnce(&mut Signals) -> Result<T, features::Error> + Send,
+    job: impl FnOnce(&mut Signals) -> Result<T, autoactivator_data::Error> + Send,
 ) -> PyResult<T> {
     detached(py, job, raise_features)
 }

@@ -1,0 +1,176 @@
+//! Answers, written row by row: as csv, as JSON lines, or as a Parquet table.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use autoactivator::Answer;
+use autoactivator_data::table::{AnswerRow, AnswerTable};
+use autoactivator_server::answer::{self, Detail, class_of, detailed};
+
+use crate::args::AnswerFormat;
+
+/// The answer for a row of none of the known classes.
+pub const UNKNOWN: &str = "unknown";
+
+/// Writes answers in the order of the rows.
+pub struct Answers<'a> {
+    classes: &'a [String],
+    detail: Detail,
+    sink: Sink,
+    row: usize,
+}
+
+enum Sink {
+    Csv(Box<dyn Write>),
+    Jsonl(Box<dyn Write>),
+    Parquet(Box<AnswerTable>),
+}
+
+impl<'a> Answers<'a> {
+    /// To a file, or to stdout when there is none.
+    pub fn create(
+        output: Option<&Path>,
+        format: Option<AnswerFormat>,
+        classes: &'a [String],
+        detail: Detail,
+    ) -> Result<Self> {
+        let format = format.unwrap_or_else(|| by_name(output));
+        let sink = match (format, output) {
+            (AnswerFormat::Parquet, Some(path)) => Sink::Parquet(Box::new(AnswerTable::create(path)?)),
+            (AnswerFormat::Parquet, None) => bail!("a Parquet table needs a file: give one with --output"),
+            (AnswerFormat::Csv, _) => Sink::Csv(open(output)?),
+            (AnswerFormat::Jsonl, _) => Sink::Jsonl(open(output)?),
+        };
+        Ok(Self {
+            classes,
+            detail,
+            sink,
+            row: 0,
+        })
+    }
+
+    /// Writes the answers to the rows that come next; `names` is what these are called.
+    pub fn write(&mut self, answers: &[Answer], names: Option<&[String]>) -> Result<()> {
+        if self.row == 0
+            && let Sink::Csv(writer) = &mut self.sink
+        {
+            let header = csv_header(self.classes, self.detail, names.is_some());
+            writeln!(writer, "{header}")?;
+        }
+        for (at, answer) in answers.iter().enumerate() {
+            let name = names.map(|names| names[at].as_str());
+            self.write_one(answer, name)?;
+            self.row += 1;
+        }
+        Ok(())
+    }
+
+    fn write_one(&mut self, answer: &Answer, name: Option<&str>) -> Result<()> {
+        let class = class_of(self.classes, answer);
+        let probabilities = detailed(self.classes, answer, self.detail);
+        match &mut self.sink {
+            Sink::Csv(writer) => {
+                let line = csv_line(self.row, name, class, &probabilities, self.detail);
+                writeln!(writer, "{line}")?;
+            }
+            Sink::Jsonl(writer) => {
+                let line = answer::object(self.classes, answer, self.detail, self.row, name);
+                writeln!(writer, "{line}")?;
+            }
+            Sink::Parquet(table) => table.write(AnswerRow {
+                row: self.row as u64,
+                name: name.map(str::to_owned),
+                class: class.map(str::to_owned),
+                probabilities: probabilities
+                    .iter()
+                    .map(|(class, p)| ((*class).to_owned(), *p))
+                    .collect(),
+            })?,
+        }
+        Ok(())
+    }
+
+    /// Waits until everything is written.
+    pub fn finish(self) -> Result<()> {
+        match self.sink {
+            Sink::Csv(mut writer) | Sink::Jsonl(mut writer) => Ok(writer.flush()?),
+            Sink::Parquet(table) => Ok(table.finish()?),
+        }
+    }
+}
+
+fn by_name(output: Option<&Path>) -> AnswerFormat {
+    match output
+        .and_then(Path::extension)
+        .and_then(|ending| ending.to_str())
+    {
+        Some("parquet") => AnswerFormat::Parquet,
+        Some("jsonl" | "ndjson") => AnswerFormat::Jsonl,
+        _ => AnswerFormat::Csv,
+    }
+}
+
+fn open(output: Option<&Path>) -> Result<Box<dyn Write>> {
+    Ok(match output {
+        Some(path) => {
+            let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+            Box::new(BufWriter::new(file))
+        }
+        None => Box::new(BufWriter::new(std::io::stdout().lock())),
+    })
+}
+
+fn csv_header(classes: &[String], detail: Detail, named: bool) -> String {
+    let mut columns = vec!["row".to_owned()];
+    columns.extend(named.then(|| "name".to_owned()));
+    columns.push("class".to_owned());
+    match detail {
+        Detail::Class => {}
+        Detail::All => columns.extend(classes.iter().map(|class| quoted(class))),
+        Detail::Top(k) => {
+            for place in 1..=k.min(classes.len()) {
+                columns.push(format!("class_{place}"));
+                columns.push(format!("probability_{place}"));
+            }
+        }
+    }
+    columns.join(",")
+}
+
+fn csv_line(
+    row: usize,
+    name: Option<&str>,
+    class: Option<&str>,
+    probabilities: &[(&str, f32)],
+    detail: Detail,
+) -> String {
+    let mut cells = vec![row.to_string()];
+    cells.extend(name.map(quoted));
+    cells.push(quoted(class.unwrap_or(UNKNOWN)));
+    for (class, probability) in probabilities {
+        if matches!(detail, Detail::Top(_)) {
+            cells.push(quoted(class));
+        }
+        cells.push(probability.to_string());
+    }
+    cells.join(",")
+}
+
+/// A csv field, quoted when it has to be.
+fn quoted(name: &str) -> String {
+    if name.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Where answers may not go: a file that is read.
+pub fn refuse_same(output: Option<&PathBuf>, model: &Path) -> Result<()> {
+    match output {
+        Some(output) if output == model => bail!("{}: would overwrite the model", output.display()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,170 @@
+//! `autoactivator data`: fetches data sets known by name, and shows which are here.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use autoactivator_data::dataset::fetch::{
+    self, Catalogue, Entry, Fetcher, Got, Listed, Patience, Place, Watcher,
+};
+use autoactivator_data::dataset::{self as data, NAMES};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::args::{DataGetArgs, DataListArgs, named_data_dir};
+use crate::interrupt;
+
+pub fn get(args: &DataGetArgs) -> Result<()> {
+    let catalogue = Catalogue::published();
+    // A wrong name is said before anything is fetched.
+    let entries = args.names.iter().map(|name| find(&catalogue, name, args));
+    let entries = entries.collect::<Result<Vec<Entry>>>()?;
+    let fetcher = Fetcher::new(Patience::default());
+    for entry in &entries {
+        let folder = destination(entry, args)?;
+        let mut bar = FetchBar::new();
+        let got = fetcher.get(entry, &folder, &mut bar);
+        bar.finish();
+        let path = folder.join(&entry.name);
+        match got? {
+            Got::Fetched => eprintln!("{}: fetched, content verified", entry.name),
+            Got::AlreadyHere => eprintln!("{}: already here, content verified", entry.name),
+        }
+        writeln!(std::io::stdout(), "{}", path.display())?;
+    }
+    Ok(())
+}
+
+fn find(catalogue: &Catalogue, name: &str, args: &DataGetArgs) -> Result<Entry> {
+    let Some(entry) = catalogue.find(name) else {
+        let reason = match name {
+            "digits" => "it is built in",
+            known if NAMES.contains(&known) => {
+                "it is features made from images with a backbone, and no download is known"
+            }
+            _ => "it is not known",
+        };
+        bail!(
+            "data set '{name}' cannot be fetched: {reason}; those that can be are {}",
+            catalogue.names()
+        );
+    };
+    let mut entry = entry.clone();
+    if let Some(mirror) = &args.from {
+        entry.mirrors = vec![mirror.clone()];
+    }
+    Ok(entry)
+}
+
+/// The folder that was given; or else where the data set is found already, or the first that can be written to.
+fn destination(entry: &Entry, args: &DataGetArgs) -> Result<PathBuf> {
+    if let Some(given) = &args.data_dir {
+        return Ok(given.clone());
+    }
+    let folders = data::folders(named_data_dir().as_deref());
+    let found = folders.iter().find(|folder| folder.join(&entry.name).is_dir());
+    if let Some(found) = found {
+        return Ok(found.clone());
+    }
+    let mut last = None;
+    for folder in folders {
+        match fetch::prepare(entry, &folder) {
+            Ok(_) => return Ok(folder),
+            Err(error) => {
+                if let Some(error) = last.replace(error) {
+                    eprintln!("{error}");
+                }
+            }
+        }
+    }
+    match last {
+        Some(error) => Err(error.into()),
+        None => bail!("there is no folder to put data sets into: give one with --data-dir"),
+    }
+}
+
+pub fn list(args: &DataListArgs) -> Result<()> {
+    let listed = fetch::list(&data::folders(args.data.dir().as_deref()));
+    let text = if args.json {
+        serde_json::to_string_pretty(&listed)? + "\n"
+    } else {
+        table(&listed)
+    };
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+fn table(listed: &[Listed]) -> String {
+    let mut text = format!(
+        "{:<14}  {:>6}  {:>7}  {:>9}  where\n",
+        "name", "rows", "classes", "size"
+    );
+    for set in listed {
+        let get = format!("autoactivator data get {}", set.name);
+        let (bytes, place) = match &set.place {
+            Place::BuiltIn => (None, "built in".to_owned()),
+            Place::Here { path, bytes } => (Some(bytes), path.display().to_string()),
+            Place::Incomplete { path, bytes } => {
+                (Some(bytes), format!("incomplete: {get} ({})", path.display()))
+            }
+            Place::Fetchable => (None, format!("not here: {get}")),
+            Place::MadeFromImages => (
+                None,
+                "not here: features made from images with a backbone, no download known".to_owned(),
+            ),
+        };
+        let size = bytes.map_or_else(String::new, |&bytes| format!("{:.1} MB", bytes as f64 / 1e6));
+        text += &format!(
+            "{:<14}  {:>6}  {:>7}  {:>9}  {}\n",
+            set.name, set.rows, set.classes, size, place
+        );
+    }
+    text
+}
+
+/// A bar over the bytes of a file.
+struct FetchBar {
+    bar: ProgressBar,
+    file: String,
+}
+
+impl FetchBar {
+    fn new() -> Self {
+        let bar = ProgressBar::new(0);
+        let template = "{bar:30} {bytes}/{total_bytes} [{bytes_per_sec}, {eta} left] {wide_msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self {
+            bar,
+            file: String::new(),
+        }
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watcher for FetchBar {
+    fn received(&mut self, file: &str, done: u64, of: Option<u64>) {
+        self.bar.set_length(of.unwrap_or(done));
+        self.bar.set_position(done);
+        if self.file != file {
+            // What an earlier command had fetched says nothing about the speed of this one.
+            self.bar.reset_eta();
+            self.file = file.to_owned();
+            self.bar.set_message(file.to_owned());
+            // From the first byte on: before, there is nothing to show a part of.
+            self.bar.enable_steady_tick(Duration::from_millis(200));
+        }
+    }
+
+    fn note(&mut self, message: &str) {
+        self.bar.suspend(|| eprintln!("{message}"));
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupt::requested()
+    }
+}

@@ -1,0 +1,87 @@
+//! The words about images: which backbone turns them into features, and how.
+
+use std::path::PathBuf;
+
+use autoactivator_data::{BackboneSpec, Channels, Engine, Layout, Preset};
+use clap::Args;
+
+use crate::args::named;
+
+/// How images become features.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ImageArgs {
+    /// ONNX model that turns images into features; several are read side by side [default: the pixels themselves]
+    #[arg(long = "backbone", value_name = "FILE", help_heading = "Images")]
+    pub backbones: Vec<PathBuf>,
+
+    /// Settings of a known backbone [default: by the file's name, and by a .toml file beside it]
+    #[arg(long, value_parser = named::<Preset>, help_heading = "Images")]
+    pub preset: Option<Preset>,
+
+    /// Output of the backbone that holds the features
+    #[arg(long, value_name = "NAME", help_heading = "Images")]
+    pub backbone_output: Option<String>,
+
+    /// Height and width that images are shown to the backbone in
+    #[arg(long, value_name = "PIXELS", help_heading = "Images")]
+    pub size: Option<usize>,
+
+    /// Order of the backbone's input: nchw or nhwc
+    #[arg(long, value_parser = named::<Layout>, help_heading = "Images")]
+    pub layout: Option<Layout>,
+
+    /// Order of the colours: rgb or bgr
+    #[arg(long, value_parser = named::<Channels>, help_heading = "Images")]
+    pub channels: Option<Channels>,
+
+    /// Subtracted from pixel values 0 to 255, one number per channel
+    #[arg(long, value_name = "R,G,B", value_parser = three, help_heading = "Images")]
+    pub mean: Option<Three>,
+
+    /// What pixel values are divided by then, one number per channel
+    #[arg(long, value_name = "R,G,B", value_parser = three, help_heading = "Images")]
+    pub scale: Option<Three>,
+
+    /// What computes the backbone: rten, or ort where that was built in
+    #[arg(long, default_value = "rten", help_heading = "Images")]
+    pub engine: Engine,
+
+    /// Folder where computed features are kept for the next time [default: the user's cache folder]
+    #[arg(long, value_name = "DIR", help_heading = "Images")]
+    pub cache: Option<PathBuf>,
+
+    /// Keep no computed features
+    #[arg(long, help_heading = "Images")]
+    pub no_cache: bool,
+
+    /// Stop at an image that cannot be read instead of skipping it
+    #[arg(long, help_heading = "Images")]
+    pub strict: bool,
+}
+
+/// One number per channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Three([f32; 3]);
+
+fn three(text: &str) -> Result<Three, String> {
+    let numbers: Result<Vec<f32>, _> = text.split(',').map(|number| number.trim().parse()).collect();
+    let numbers = numbers.map_err(|e| e.to_string())?;
+    let three = numbers.try_into().map_err(|_| "three numbers, one per channel")?;
+    Ok(Three(three))
+}
+
+impl ImageArgs {
+    /// What was said about the backbone.
+    pub fn backbone_spec(&self) -> BackboneSpec {
+        BackboneSpec {
+            preset: self.preset,
+            output: self.backbone_output.clone(),
+            size: self.size,
+            layout: self.layout,
+            channels: self.channels,
+            mean: self.mean.map(|Three(mean)| mean),
+            scale: self.scale.map(|Three(scale)| scale),
+            ..BackboneSpec::default()
+        }
+    }
+}

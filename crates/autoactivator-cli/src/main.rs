@@ -1,0 +1,78 @@
+//! The command line of AutoActivator: unpacks words, calls the method or the exam, packs the answer.
+//!
+//! stdout is data, everything else goes to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted.
+
+mod answers;
+mod args;
+mod data;
+mod dataset;
+mod entrant;
+mod eval;
+mod experiment;
+mod extract;
+mod image_args;
+mod inspect;
+mod interrupt;
+mod learn;
+mod memory;
+mod predict;
+mod progress;
+mod reproduce;
+mod rows;
+mod run;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command, DataCommand};
+
+fn main() -> ExitCode {
+    interrupt::listen();
+    leave_readers_quiet();
+    let cli = Cli::parse();
+    let done = match &cli.command {
+        Command::Run(args) => run::run(args),
+        Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::Learn(args) => learn::learn(args),
+        Command::Predict(args) => predict::predict(args),
+        Command::Eval(args) => eval::eval(args),
+        Command::Features(args) => extract::features(args),
+        Command::Inspect(args) => inspect::inspect(args),
+        Command::Memory(command) => memory::memory(command),
+        Command::Merge(args) => memory::merge(args),
+        Command::Unlearn(args) => memory::unlearn(args),
+        Command::DropClass(args) => memory::drop_class(args),
+        Command::Export(args) => memory::export(args),
+        Command::Serve(args) => serve::serve(args),
+        Command::Data(DataCommand::Get(args)) => data::get(args),
+        Command::Data(DataCommand::List(args)) => data::list(args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(if interrupt::requested() { 130 } else { 2 })
+        }
+    }
+}
+
+/// A reader of tables that gives up on a damaged file is reported as an error, and needs no words of its own.
+fn leave_readers_quiet() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(autoactivator_data::table::READER) {
+            usual(panic);
+        }
+    }));
+}
+
+/// Whoever read our stdout has seen enough: not an error of ours.
+fn broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,132 @@
+//! `autoactivator memory begin`, `build` and `merge`: one memory summed in many places, by any scheduler.
+//!
+//! begin makes the pool, each build sums its files over it, merge adds the sums and reads out once. Only the first and the
+//! last change the model file, whole and at the end.
+
+use anyhow::{Context, Result, bail};
+use autoactivator::{
+    Check, Consolidation, ConsolidationParams, Labels, Learner, Model, Partial, Share, Table, WriteLock,
+};
+use autoactivator_data::{FeatureTable, Shard, shard};
+
+use super::args::{BeginArgs, BuildArgs, MergeArgs};
+use super::{load, save};
+use crate::answers::refuse_same;
+use crate::progress::TaskBar;
+
+pub fn begin(args: &BeginArgs) -> Result<()> {
+    let _lock = WriteLock::take(&args.model)?;
+    if args.model.exists() {
+        bail!(
+            "{}: is there already, and its pool cannot be changed: choose another name",
+            args.model.display()
+        );
+    }
+    let columns = args.columns.columns();
+    let first = args.sample.first().map(|path| FeatureTable::open(path, &columns));
+    let base = ConsolidationParams {
+        seed: args.seed,
+        image: first.transpose()?.and_then(|table| table.shape().image),
+        ..ConsolidationParams::default()
+    };
+    let params = args.consolidation.params(&args.shared, base).check()?;
+    let mut learner = Consolidation::new(params);
+    let mut bar = TaskBar::new(None);
+    let begun = shard::begin(&mut learner, &args.sample, &columns, &mut bar);
+    bar.finish();
+    begun?;
+    let (n_nodes, n_features) = (learner.memory().n_nodes(), learner.n_features().unwrap_or(0));
+    Model::Consolidation(learner).save(&args.model)?;
+    eprintln!(
+        "{}: a pool of {n_nodes} nodes on {n_features} features; nothing is learned yet",
+        args.model.display()
+    );
+    Ok(())
+}
+
+pub fn build(args: &BuildArgs) -> Result<()> {
+    refuse_same(Some(&args.output), &args.model)?;
+    let mut share = Share::of(&load(&args.model)?)?;
+    let columns = args.columns.columns();
+    let mut bar = TaskBar::new(None);
+    let mut known = Vec::new();
+    for path in &args.parts {
+        let name = path.display().to_string();
+        let added = Shard::find(path).and_then(|shard| shard.add_to(&mut share, &name, &columns, &mut bar));
+        match added {
+            Ok(true) => {}
+            Ok(false) => known.push(name),
+            Err(error) => {
+                bar.finish();
+                return Err(error.into());
+            }
+        }
+    }
+    bar.finish();
+    for name in known {
+        eprintln!("passed over {name}: what it holds has been learned");
+    }
+    let partial = share.into_partial()?;
+    partial.save(&args.output, args.single)?;
+    eprintln!(
+        "{}: {} rows of {} files, {} classes, {} bytes",
+        args.output.display(),
+        partial.sums().n_rows(),
+        partial.files().len(),
+        partial.sums().classes().len(),
+        std::fs::metadata(&args.output)?.len(),
+    );
+    Ok(())
+}
+
+pub fn merge(args: &MergeArgs) -> Result<()> {
+    let _lock = WriteLock::take(&args.model)?;
+    let mut learner = load(&args.model)?;
+    let Some(sum) = add_up(&learner, args)? else {
+        eprintln!("{}: nothing to add; it is as it was", args.model.display());
+        return Ok(());
+    };
+    let rows = calibration(&learner, args)?;
+    learner.absorb(&sum, rows.as_ref().map(|(x, y)| (x, y)))?;
+    if learner
+        .deployed()
+        .is_some_and(|deployed| deployed.calibration.highest.is_empty())
+    {
+        eprintln!("note: probabilities are not calibrated: name a table that was learned with --calibrate");
+    }
+    eprintln!(
+        "added {} rows of {} files",
+        sum.sums().n_rows(),
+        sum.files().len()
+    );
+    save(learner, &args.model)
+}
+
+/// The sum of all partial memories that hold something new.
+fn add_up(learner: &Consolidation, args: &MergeArgs) -> Result<Option<Partial>> {
+    let mut sum: Option<Partial> = None;
+    for path in &args.partials {
+        let name = || path.display().to_string();
+        let partial = Partial::load(path)?;
+        let mut new = learner.accepts(&partial).with_context(name)?;
+        if new {
+            match &mut sum {
+                Some(sum) => new = sum.merge(&partial).with_context(name)?,
+                None => sum = Some(partial),
+            }
+        }
+        if !new {
+            eprintln!("passed over {}: it holds nothing new", path.display());
+        }
+    }
+    Ok(sum)
+}
+
+/// Rows that probabilities are calibrated by, where they were named.
+fn calibration(learner: &Consolidation, args: &MergeArgs) -> Result<Option<(Table, Labels)>> {
+    let Some(path) = &args.calibrate else {
+        return Ok(None);
+    };
+    let rows = shard::labelled(path, &args.columns.columns(), learner)?;
+    Ok(Some(learner.fresh(rows, &mut ())?))
+}

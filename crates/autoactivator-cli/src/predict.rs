@@ -1,0 +1,106 @@
+//! `autoactivator predict`: the class of each row; how many were right on stderr, when rows carry their class.
+
+use anyhow::{Context, Result, bail};
+use autoactivator::{Answer, Error, Learner, Model, Rows};
+use autoactivator_data::Batch;
+use autoactivator_data::Part;
+use autoactivator_server::answer::{self, Detail, class_of, sure};
+
+use crate::answers::{Answers, refuse_same};
+use crate::args::{GroupSize, PredictArgs};
+use crate::rows::{Expected, RowSource};
+
+pub fn predict(args: &PredictArgs) -> Result<()> {
+    refuse_same(args.output.as_ref(), &args.model)?;
+    let model = Model::load(&args.model)?;
+    let learner = model.learner();
+    if learner.n_features().is_none() {
+        bail!(Error::NothingLearned);
+    }
+    let detail = match args.top {
+        Some(k) => Detail::Top(k),
+        None if args.proba => Detail::All,
+        None => Detail::Class,
+    };
+    let asked = detail != Detail::Class || args.reject > 0.0;
+    let alone = args.group == GroupSize::Rows(1);
+    if asked && !(alone && answer::rejects(&model)) {
+        bail!("--proba, --top and --reject need a consolidation model, and rows judged alone");
+    }
+    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
+    let mut answers = Answers::create(args.output.as_deref(), args.format, learner.classes(), detail)?;
+    let mut tally = Tally::default();
+    for batch in grouped(&rows, args.group)? {
+        let batch = batch.with_context(|| args.rows.name())?;
+        let x = batch.x.rows();
+        let found = if alone {
+            answer::answers(&model, x, detail, args.reject)
+        } else {
+            predict_groups(learner, x, args.group).map(|found| found.into_iter().map(sure).collect())
+        };
+        let found = found.with_context(|| args.rows.name())?;
+        answers.write(&found, batch.names.as_deref())?;
+        tally.add(learner.classes(), &found, batch.y.as_deref());
+    }
+    answers.finish()?;
+    tally.report();
+    Ok(())
+}
+
+/// Rows as they come, or all of them when they are judged together.
+fn grouped<'a>(
+    rows: &'a RowSource<'_>,
+    group: GroupSize,
+) -> Result<Box<dyn Iterator<Item = Result<Batch>> + 'a>> {
+    if group == GroupSize::Rows(1) {
+        return rows.batches();
+    }
+    let whole = Batch::collect(rows.batches()?)?;
+    Ok(Box::new(whole.into_iter().map(Ok)))
+}
+
+/// How many were right.
+#[derive(Default)]
+struct Tally {
+    rows: usize,
+    right: usize,
+    unknown: usize,
+}
+
+impl Tally {
+    fn add(&mut self, classes: &[String], answers: &[Answer], y: Option<&[String]>) {
+        for (answer, y) in answers.iter().zip(y.unwrap_or_default()) {
+            let name = class_of(classes, answer);
+            self.rows += 1;
+            self.right += usize::from(name == Some(y));
+            self.unknown += usize::from(name.is_none());
+        }
+    }
+
+    /// On stderr; nothing when no row carried its class.
+    fn report(&self) {
+        if self.rows == 0 {
+            return;
+        }
+        let percent = 100.0 * self.right as f64 / self.rows as f64;
+        let rejected = match self.unknown {
+            0 => String::new(),
+            n => format!(", {n} unknown"),
+        };
+        eprintln!(
+            "{} of {} rows right ({percent:.2} %){rejected}",
+            self.right, self.rows
+        );
+    }
+}
+
+fn predict_groups(learner: &dyn Learner, x: Rows<'_>, group: GroupSize) -> Result<Vec<u32>, Error> {
+    match group {
+        GroupSize::All => learner.predict_group(x),
+        GroupSize::Rows(rows) => {
+            let groups: Result<Vec<_>, _> =
+                x.chunks(rows).map(|group| learner.predict_group(group)).collect();
+            Ok(groups?.concat())
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! `autoactivator reproduce`: repeats the paper's tables and figures, and sets what comes out beside what is printed.
+//!
+//! Choose experiments ([`catalogue`]) → look which data is here → compute what is not in the [`store`] → show it, by
+//! [`autoactivator_exam::report::reproduction`]. The exam is that of `autoactivator run`.
+
+mod args;
+mod catalogue;
+mod docs;
+mod progress;
+mod store;
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use autoactivator::{Check, write_atomically};
+use autoactivator_data::dataset::Dataset;
+use autoactivator_exam::report::reproduction::{Reproduced, Reproduction, Status, html, markdown};
+use autoactivator_exam::run::{Entrant, Exam};
+use autoactivator_exam::t_sne::{Picture, embed};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+pub use args::ReproduceArgs;
+use catalogue::Published;
+use progress::ReproduceBar;
+use store::{Key, Store};
+
+use crate::args::DataArgs;
+use crate::dataset;
+use crate::experiment::{Experiment, Overlay};
+use crate::image_args::ImageArgs;
+
+/// Training and test rows of a quick look.
+const QUICK_ROWS: (usize, usize) = (10_000, 2_000);
+
+/// An experiment, and whether and on what it can be run.
+struct Plan {
+    name: String,
+    experiment: Experiment,
+    /// The data set that it asks for.
+    asked: String,
+    stand_in: bool,
+    /// Why it cannot be run, and what to do about it.
+    not_run: Option<String>,
+}
+
+pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
+    let chosen = catalogue::choose(&args.names)?;
+    if args.list {
+        return list(&chosen);
+    }
+    if let Some(document) = &args.write_docs {
+        docs::check(document)?;
+    }
+    let plans = chosen
+        .iter()
+        .map(|published| plan(published, args))
+        .collect::<Result<Vec<Plan>>>()?;
+    tell_what_is_missing(&plans);
+    let folder = args.folder();
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let reproduction = Reproduction {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        quick: args.quick,
+        experiments: compute(plans, args, &Store::new(&folder))?,
+    };
+    deliver(&reproduction, args, &folder)
+}
+
+fn list(chosen: &[Published]) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    for published in chosen {
+        let experiment = Experiment::parse(&published.text, &[]).with_context(|| published.name.clone())?;
+        let place = &experiment.paper.place;
+        writeln!(
+            stdout,
+            "{:<38}  {place:<24}  {}",
+            published.name, experiment.title
+        )?;
+    }
+    Ok(())
+}
+
+fn plan(published: &Published, args: &ReproduceArgs) -> Result<Plan> {
+    let parse = |overlays: &[Overlay]| -> Result<Experiment> {
+        let experiment =
+            Experiment::parse(&published.text, overlays).with_context(|| published.name.clone())?;
+        for contender in &experiment.contenders {
+            contender.check().with_context(|| published.name.clone())?;
+        }
+        Ok(experiment)
+    };
+    let quick: &[Overlay] = if args.quick { &[Overlay::Quick] } else { &[] };
+    let mut experiment = parse(quick)?;
+    let asked = experiment.dataset.clone();
+    let missing = dataset::missing(&experiment, &args.data);
+    let stand_in = missing.is_some() && Experiment::has_stand_in(&published.text);
+    if stand_in {
+        experiment = parse(&[quick, &[Overlay::StandIn]].concat())?;
+    }
+    if args.quick {
+        experiment.seeds = 1;
+    }
+    Ok(Plan {
+        name: published.name.clone(),
+        experiment,
+        asked,
+        stand_in,
+        not_run: missing,
+    })
+}
+
+/// Says once for each data set what is missing, and what is done about it.
+fn tell_what_is_missing(plans: &[Plan]) {
+    let mut told: Vec<&str> = Vec::new();
+    for plan in plans {
+        if let Some(missing) = &plan.not_run
+            && !told.contains(&missing.as_str())
+        {
+            told.push(missing);
+            let instead = if plan.stand_in {
+                format!("the built-in digits stand in for {}", plan.asked)
+            } else {
+                "not run".to_owned()
+            };
+            eprintln!("missing: {missing} ({instead})");
+        }
+    }
+}
+
+impl Plan {
+    fn can_run(&self) -> bool {
+        self.not_run.is_none() || self.stand_in
+    }
+
+    /// What its rows depend on.
+    fn rows(&self) -> (String, Vec<String>) {
+        (self.experiment.dataset.clone(), self.experiment.backbones.clone())
+    }
+
+    fn seeds(&self) -> Vec<u64> {
+        (0..self.experiment.seeds).collect()
+    }
+
+    /// What its sittings are said to cost in all.
+    fn seconds(&self) -> f64 {
+        let one: f64 = self.experiment.contenders.iter().map(|c| c.seconds).sum();
+        if self.can_run() {
+            one * self.experiment.seeds as f64
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Computes what is not kept yet, data set by data set.
+fn compute(plans: Vec<Plan>, args: &ReproduceArgs, store: &Store) -> Result<Vec<Reproduced>> {
+    let mut order: Vec<usize> = (0..plans.len()).collect();
+    order.sort_by_key(|&place| plans[place].rows());
+    let mut bar = ReproduceBar::new(plans.iter().map(Plan::seconds).sum());
+    let mut open: Option<((String, Vec<String>), Dataset)> = None;
+    let mut statuses: Vec<Option<Status>> = plans.iter().map(|_| None).collect();
+    for (nth, &place) in order.iter().enumerate() {
+        let plan = &plans[place];
+        if !plan.can_run() {
+            continue;
+        }
+        let rows = plan.rows();
+        if open.as_ref().is_none_or(|(open, _)| *open != rows) {
+            // The one before leaves memory first.
+            drop(open.take());
+            let data = open_data(plan, args).with_context(|| plan.name.clone())?;
+            open = Some((rows, data));
+        }
+        let Some((_, data)) = &open else { continue };
+        let status = examine(plan, data, store, &mut bar).with_context(|| plan.name.clone());
+        if status.is_err() {
+            bar.finish();
+        }
+        statuses[place] = Some(status?);
+        let left = bar.left().map_or_else(String::new, |left| format!(", {left}"));
+        bar.tell(&format!(
+            "{}: done, {} of {}{left}",
+            plan.name,
+            nth + 1,
+            order.len()
+        ));
+    }
+    bar.finish();
+    let results = plans.into_iter().zip(statuses);
+    Ok(results.map(|(plan, status)| reproduced(plan, status)).collect())
+}
+
+fn open_data(plan: &Plan, args: &ReproduceArgs) -> Result<Dataset> {
+    let images = ImageArgs {
+        backbones: dataset::backbones(&plan.experiment, &args.data)?,
+        ..ImageArgs::default()
+    };
+    let data: &DataArgs = &args.data;
+    let dataset = dataset::open(&plan.experiment.dataset, &images, data)?;
+    Ok(if args.quick {
+        dataset.thinned(QUICK_ROWS.0, QUICK_ROWS.1)
+    } else {
+        dataset
+    })
+}
+
+fn examine(plan: &Plan, data: &Dataset, store: &Store, bar: &mut ReproduceBar) -> Result<Status> {
+    let exam = plan.experiment.exam(data, plan.seeds())?;
+    if let Some(n_rows) = plan.experiment.pictures {
+        return Ok(Status::Drawn {
+            pictures: pictures(plan, &exam, n_rows, store, bar)?,
+            data: exam.dataset_record(),
+            scenario: exam.scenario_label(),
+            stand_in: plan.stand_in,
+        });
+    }
+    let mut sittings = Vec::new();
+    for (entrant, contender) in exam.entrants.iter().zip(&plan.experiment.contenders) {
+        let mut of_entrant = Vec::new();
+        for &seed in &exam.seeds {
+            bar.begin(&plan.name, contender.seconds);
+            let key = store.key(&plan.name, &entrant.name, seed, settings(&exam, entrant));
+            of_entrant.push(kept_or(&key, bar, |bar| Ok(exam.sit(entrant, seed, bar)?))?);
+        }
+        sittings.push(of_entrant);
+    }
+    Ok(Status::Examined {
+        record: Box::new(exam.record(&sittings)),
+        stand_in: plan.stand_in,
+    })
+}
+
+/// What is kept under a key, or else what is computed now, and kept from here on.
+fn kept_or<T>(
+    key: &Key,
+    bar: &mut ReproduceBar,
+    compute: impl FnOnce(&mut ReproduceBar) -> Result<T>,
+) -> Result<T>
+where
+    T: Serialize + DeserializeOwned,
+{
+    if let Some(kept) = key.load() {
+        bar.end(false);
+        return Ok(kept);
+    }
+    let result = compute(bar)?;
+    key.save(&result)?;
+    bar.end(true);
+    Ok(result)
+}
+
+/// Everything that a sitting depends on but its seed.
+fn settings(exam: &Exam<'_>, entrant: &Entrant<'_>) -> Value {
+    let protocols: Vec<String> = exam.protocols.iter().map(ToString::to_string).collect();
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "dataset": exam.dataset_record(),
+        "scenario": exam.scenario_label(),
+        "protocols": protocols,
+        "parameters": entrant.parameters,
+    })
+}
+
+fn pictures(
+    plan: &Plan,
+    exam: &Exam<'_>,
+    n_rows: usize,
+    store: &Store,
+    bar: &mut ReproduceBar,
+) -> Result<Vec<Picture>> {
+    let Some((entrant, contender)) = exam.entrants.first().zip(plan.experiment.contenders.first()) else {
+        return Ok(Vec::new());
+    };
+    let mut settings = settings(exam, entrant);
+    settings["rows"] = json!(n_rows);
+    bar.begin(&plan.name, contender.seconds);
+    let key = store.key(&plan.name, &entrant.name, contender.reactivation.seed, settings);
+    kept_or(&key, bar, |bar| {
+        let params = contender.reactivation.clone().check()?;
+        Ok(embed(exam.dataset, &exam.scenario, params, n_rows, bar)?)
+    })
+}
+
+fn reproduced(plan: Plan, status: Option<Status>) -> Reproduced {
+    let contenders = &plan.experiment.contenders;
+    let quoted = contenders.iter().filter(|contender| !contender.quotes.is_empty());
+    let methods = contenders.iter().filter(|contender| contender.is_method());
+    Reproduced {
+        name: plan.name,
+        dataset: plan.asked,
+        quotes: quoted.map(|c| (c.name.clone(), c.quotes.clone())).collect(),
+        methods: methods.map(|c| c.name.clone()).collect(),
+        status: status.unwrap_or_else(|| Status::NotRun(plan.not_run.unwrap_or_default())),
+        title: plan.experiment.title,
+        paper: plan.experiment.paper,
+    }
+}
+
+fn deliver(reproduction: &Reproduction, args: &ReproduceArgs, folder: &Path) -> Result<()> {
+    let tables = markdown(reproduction);
+    write_atomically(&folder.join("reproduction.md"), tables.as_bytes())?;
+    let page = folder.join("reproduction.html");
+    write_atomically(&page, html(reproduction).as_bytes())?;
+    if let Some(document) = &args.write_docs {
+        docs::write(document, &tables)?;
+    }
+    write!(std::io::stdout().lock(), "{tables}")?;
+    eprintln!("report: {}", page.display());
+    Ok(())
+}

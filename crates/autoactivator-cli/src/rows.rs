@@ -1,0 +1,351 @@
+//! Rows by the name a user gives them: a feature table, a folder of images, or a data set.
+//!
+//! [`RowSource::open`] finds out which; [`RowSource::batches`] streams them, with a bar while images are computed.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use autoactivator::{ImageShape, Labels, Model, Table};
+use autoactivator_data::Part;
+use autoactivator_data::dataset as data;
+use autoactivator_data::origin::difference;
+use autoactivator_data::table::NO_CLASSES;
+use autoactivator_data::{
+    Backbone, Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin,
+    Pixels,
+};
+use serde_json::Value;
+
+use crate::args::RowsArgs;
+use crate::image_args::ImageArgs;
+use crate::interrupt;
+use crate::progress::ImagesBar;
+
+/// Where rows come from.
+pub struct RowSource<'a> {
+    args: &'a RowsArgs,
+    content: Content,
+    /// Damaged images are told once, however often the rows are read.
+    told: Cell<bool>,
+    /// The classes that went by, once all rows have.
+    seen: RefCell<Option<BTreeSet<String>>>,
+}
+
+/// What a model expects of its rows; nothing when it is yet to be made.
+#[derive(Default)]
+pub struct Expected<'a> {
+    pub n_features: Option<usize>,
+    pub origin: Option<&'a Value>,
+}
+
+impl<'a> Expected<'a> {
+    pub fn of(model: Option<&'a Model>) -> Self {
+        Self {
+            n_features: model.and_then(|model| model.learner().n_features()),
+            origin: model.and_then(Model::origin),
+        }
+    }
+}
+
+enum Content {
+    Table(FeatureTable),
+    Images(Box<Images>),
+    /// Rows that are in memory already, and their image shape.
+    Memory(Batch, Option<ImageShape>),
+}
+
+struct Images {
+    folder: ImageFolder,
+    extractor: Extractor,
+    cache: Option<Cache>,
+}
+
+impl<'a> RowSource<'a> {
+    /// Opens rows for a model that expects them so.
+    pub fn open(args: &'a RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Self> {
+        let source = Self {
+            args,
+            content: open(args, part, expected)?,
+            told: Cell::new(false),
+            seen: RefCell::new(None),
+        };
+        source.check_origin(expected)?;
+        Ok(source)
+    }
+
+    /// Number of rows, where that is known.
+    pub fn n_rows(&self) -> Option<usize> {
+        match &self.content {
+            Content::Table(table) => table.shape().n_rows.and_then(|n| usize::try_from(n).ok()),
+            Content::Images(images) => Some(images.folder.images().len()),
+            Content::Memory(rows, _) => Some(rows.len()),
+        }
+    }
+
+    /// The shape of each row, when rows are known to be images.
+    pub fn image(&self) -> Option<ImageShape> {
+        match &self.content {
+            Content::Table(table) => table.shape().image,
+            Content::Memory(_, image) => *image,
+            Content::Images(images) => match &images.extractor {
+                Extractor::Pixels(pixels) => Some(pixels.shape),
+                Extractor::Backbones(_) => None,
+            },
+        }
+    }
+
+    /// What computed the rows, where that is known.
+    pub fn origin(&self) -> Option<Value> {
+        match &self.content {
+            Content::Table(table) => table.origin(),
+            Content::Images(images) => serde_json::to_value(images.extractor.origin()).ok(),
+            Content::Memory(..) => None,
+        }
+    }
+
+    /// Refuses rows of another origin than the model's.
+    fn check_origin(&self, expected: &Expected<'_>) -> Result<()> {
+        match difference(expected.origin, self.origin().as_ref()) {
+            Some(reason) => bail!("{}: {reason}", self.args.rows.display()),
+            None => Ok(()),
+        }
+    }
+
+    /// Streams all rows, from the first.
+    pub fn batches(&self) -> Result<Box<dyn Iterator<Item = Result<Batch>> + '_>> {
+        Ok(match &self.content {
+            Content::Table(table) => Box::new(table.batches()?.map(|batch| batch.map_err(Into::into))),
+            Content::Memory(rows, _) => Box::new(std::iter::once(Ok(rows.clone()))),
+            Content::Images(images) => Box::new(self.image_batches(images)),
+        })
+    }
+
+    fn image_batches<'b>(&'b self, images: &'b Images) -> impl Iterator<Item = Result<Batch>> + 'b {
+        let bar = ImagesBar::new(images.folder.images().len());
+        let options = ExtractOptions {
+            cache: images.cache.as_ref(),
+            strict: self.args.images.strict,
+            progress: Some(Box::new(move |done, _| bar.show(done))),
+            interrupted: Some(&interrupt::requested),
+            ..ExtractOptions::default()
+        };
+        let mut rows = images.extractor.rows(&images.folder, options);
+        std::iter::from_fn(move || {
+            let batch = rows.next();
+            if batch.is_none() && !self.told.replace(true) {
+                tell(&rows);
+            }
+            batch.map(|batch| batch.map_err(Into::into))
+        })
+    }
+
+    /// Streams all rows with their classes; rows of other classes than `only` are left out, unless it is empty.
+    pub fn labelled<'b>(
+        &'b self,
+        only: &'b [String],
+    ) -> Result<impl Iterator<Item = Result<(Table, Labels)>> + 'b> {
+        self.require_classes()?;
+        let mut batches = self.batches()?;
+        let mut seen = BTreeSet::new();
+        let selected = std::iter::from_fn(move || {
+            let Some(batch) = batches.next() else {
+                *self.seen.borrow_mut() = Some(std::mem::take(&mut seen));
+                return None;
+            };
+            let labelled = batch.and_then(with_classes);
+            if let Ok((_, y)) = &labelled {
+                let new: BTreeSet<&String> = y.iter().filter(|_| !only.is_empty()).collect();
+                seen.extend(new.into_iter().cloned());
+            }
+            Some(labelled.map(|(x, y)| select(x, &y, only)))
+        });
+        Ok(selected.filter(|batch| batch.as_ref().map_or(true, |(_, y)| !y.is_empty())))
+    }
+
+    /// Refuses rows that do not carry their classes, before anything is computed.
+    pub fn require_classes(&self) -> Result<()> {
+        match &self.content {
+            Content::Table(table) if !table.shape().labelled => bail!(NO_CLASSES),
+            Content::Images(images) if images.folder.classes().is_none() => {
+                bail!("the images carry no classes: put them into a folder per class")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses classes that no row had, once all rows went by.
+    pub fn check_seen(&self, only: &[String]) -> Result<()> {
+        let seen = self.seen.borrow();
+        let Some(seen) = seen.as_ref() else {
+            return Ok(());
+        };
+        let absent = only.iter().find(|class| !seen.contains(*class));
+        match absent {
+            Some(class) => {
+                let there: Vec<&str> = seen.iter().map(String::as_str).collect();
+                bail!("class '{class}' is not in the data; it has {}", there.join(", "))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// All rows at once, with their classes.
+    pub fn collect(&self, only: &[String]) -> Result<(Table, Labels)> {
+        let (mut values, mut n_features, mut names) = (Vec::new(), 1, Vec::new());
+        for batch in self.labelled(only)? {
+            let (x, y) = batch?;
+            n_features = x.rows().n_features();
+            values.extend_from_slice(x.rows().values());
+            names.extend((0..y.len()).map(|row| y.name(row).to_owned()));
+        }
+        self.check_seen(only)?;
+        Ok((Table::new(values, n_features)?, Labels::from_names(names)))
+    }
+}
+
+fn with_classes(batch: Batch) -> Result<(Table, Vec<String>)> {
+    match batch.y {
+        Some(y) => Ok((batch.x, y)),
+        None => bail!(NO_CLASSES),
+    }
+}
+
+/// The rows of some classes; all of them when none is named.
+fn select(x: Table, y: &[String], only: &[String]) -> (Table, Labels) {
+    if only.is_empty() {
+        return (x, Labels::from_names(y));
+    }
+    let rows: Vec<usize> = (0..y.len()).filter(|&row| only.contains(&y[row])).collect();
+    let names = Labels::from_names(rows.iter().map(|&row| &y[row]));
+    (x.rows().gather(&rows), names)
+}
+
+fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content> {
+    let data_dir = args.data.dir();
+    let path = args.rows.as_path();
+    let known = args.rows.to_str().filter(|name| data::NAMES.contains(name));
+    if known.is_none() && is_images(path) {
+        return Ok(Content::Images(Box::new(open_images(
+            args, path, part, expected,
+        )?)));
+    }
+    refuse_backbones(args)?;
+    // Only a path can be something else than text, and only a table is left.
+    let found = args
+        .rows
+        .to_str()
+        .map(|name| data::find(name, data_dir.as_deref(), part));
+    match found.unwrap_or_else(|| Ok(data::Source::Table(path.to_owned())))? {
+        data::Source::Table(path) => {
+            let columns = Columns {
+                width: expected.n_features,
+                ..args.columns.columns()
+            };
+            Ok(Content::Table(FeatureTable::open(&path, &columns)?))
+        }
+        data::Source::Memory => {
+            let (split, image) = data::read_part(&path.to_string_lossy(), data_dir.as_deref(), part)?;
+            let y = (0..split.y.len())
+                .map(|row| split.y.name(row).to_owned())
+                .collect();
+            let rows = Batch {
+                x: split.x,
+                y: Some(y),
+                names: None,
+            };
+            Ok(Content::Memory(rows, image))
+        }
+    }
+}
+
+/// Refuses a backbone for rows that are no images.
+pub fn refuse_backbones(args: &RowsArgs) -> Result<()> {
+    if args.images.backbones.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "{}: --backbone needs images, and this is a feature table",
+        args.rows.display()
+    )
+}
+
+/// Whether a path is a folder of images, or an image.
+fn is_images(path: &Path) -> bool {
+    let is_image = || autoactivator_data::is_image(path);
+    (path.is_dir() && !data::is_dataset(path)) || (path.is_file() && is_image())
+}
+
+fn open_images(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>) -> Result<Images> {
+    let folder = if ImageFolder::has_parts(path) {
+        ImageFolder::open_part(path, part)?
+    } else {
+        let whole = ImageFolder::open(path)?;
+        match (args.split, part) {
+            (Some(seed), Part::Train) => whole.split(seed)?.0,
+            (Some(seed), Part::Test) => whole.split(seed)?.1,
+            (None, _) => whole,
+        }
+    };
+    let extractor = open_extractor(args, &folder, expected)?;
+    let cache = match (&args.images.cache, args.images.no_cache) {
+        (_, true) => None,
+        (Some(folder), _) => Some(folder.clone()),
+        (None, _) => default_cache(),
+    };
+    Ok(Images {
+        folder,
+        extractor,
+        cache: cache.map(|folder| Cache::new(&folder)),
+    })
+}
+
+fn open_extractor(args: &RowsArgs, folder: &ImageFolder, expected: &Expected<'_>) -> Result<Extractor> {
+    if args.images.backbones.is_empty() {
+        let origin = expected.origin;
+        let origin = origin.and_then(|origin| serde_json::from_value(origin.clone()).ok());
+        return match origin {
+            Some(Origin::Backbones(_)) => bail!(
+                "{}: the model was learned from {}: give it with --backbone",
+                args.rows.display(),
+                origin.map_or_else(String::new, |origin| origin.to_string())
+            ),
+            Some(Origin::Pixels(shape)) => Ok(Extractor::Pixels(Pixels::new(shape)?)),
+            None => Ok(Extractor::Pixels(Pixels::like(folder)?)),
+        };
+    }
+    open_backbones(&args.images)
+}
+
+/// The backbones that were named.
+pub fn open_backbones(args: &ImageArgs) -> Result<Extractor> {
+    let open = |path: &PathBuf| -> Result<Backbone> {
+        let backbone = Backbone::open(path, args.backbone_spec(), args.engine)?;
+        if let Some(note) = backbone.note() {
+            eprintln!("note: {note}");
+        }
+        Ok(backbone)
+    };
+    let backbones: Result<Vec<Backbone>> = args.backbones.iter().map(open).collect();
+    Ok(Extractor::Backbones(backbones?))
+}
+
+/// The folder where features are kept when none is named: the user's cache.
+fn default_cache() -> Option<PathBuf> {
+    data::fetch::user_cache().map(|folder| folder.join("features"))
+}
+
+/// What the user should know once all images went by.
+fn tell(rows: &ImageRows<'_>) {
+    for warning in rows.warnings() {
+        eprintln!("warning: {warning}");
+    }
+    let skipped = rows.skipped();
+    for image in skipped {
+        eprintln!("skipped: {}", image.reason);
+    }
+    if !skipped.is_empty() {
+        eprintln!("{} images could not be read and were skipped", skipped.len());
+    }
+}

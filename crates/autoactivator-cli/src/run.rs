@@ -1,0 +1,88 @@
+//! `autoactivator run`: takes an exam, prints the table, writes record and report.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use autoactivator_exam::experiment::seeds;
+use autoactivator_exam::record::Record;
+use autoactivator_exam::report;
+
+use crate::args::RunArgs;
+use crate::dataset;
+use crate::experiment::Experiment;
+use crate::image_args::ImageArgs;
+use crate::progress::ExamBar;
+
+pub fn run(args: &RunArgs) -> Result<()> {
+    let experiment = Experiment::new(args)?;
+    if experiment.pictures.is_some() {
+        bail!(
+            "{} draws pictures and is no exam: give its name to `autoactivator reproduce`",
+            args.dataset
+        );
+    }
+    for contender in &experiment.contenders {
+        contender.check()?;
+    }
+    let seeds = seeds(args.seed, experiment.seeds)?;
+    check_outputs(args)?;
+    let dataset = dataset::open(&experiment.dataset, &images(args, &experiment)?, &args.data)?;
+    let exam = experiment.exam(&dataset, seeds)?;
+    let mut bar = ExamBar::new(exam.n_steps()?);
+    let record = exam.run(&mut bar);
+    bar.finish();
+    deliver(args, &record?)
+}
+
+/// The words about images, with the backbones of the experiment where none was given.
+fn images(args: &RunArgs, experiment: &Experiment) -> Result<ImageArgs> {
+    let mut images = args.images.clone();
+    if images.backbones.is_empty() {
+        images.backbones = dataset::backbones(experiment, &args.data)?;
+    }
+    Ok(images)
+}
+
+/// Files that cannot be written are said before the exam, not after it.
+fn check_outputs(args: &RunArgs) -> Result<()> {
+    let json = args.json.iter().filter(|path| *path != Path::new("-"));
+    let report = Some(&args.report).filter(|_| !args.no_report);
+    json.chain(report).try_for_each(|path| check_output(path))
+}
+
+/// Refuses a file that cannot be written.
+pub fn check_output(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        bail!("cannot write {}: its directory does not exist", path.display());
+    }
+    if path.is_dir() {
+        bail!("cannot write {}: it is a directory", path.display());
+    }
+    Ok(())
+}
+
+fn deliver(args: &RunArgs, record: &Record) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match &args.json {
+        Some(path) if path == Path::new("-") => {
+            writeln!(stdout, "{}", serde_json::to_string_pretty(record)?)?;
+        }
+        json => {
+            write!(stdout, "{}", report::table(record))?;
+            if let Some(path) = json {
+                write(path, serde_json::to_string_pretty(record)?)?;
+            }
+        }
+    }
+    if !args.no_report {
+        write(&args.report, report::html(record))?;
+        eprintln!("report: {}", args.report.display());
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: String) -> Result<()> {
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

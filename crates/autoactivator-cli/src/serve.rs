@@ -1,0 +1,221 @@
+//! `autoactivator serve`: the server behind a model file, made where there is none.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use autoactivator::{ConsolidationParams, Model, WriteLock};
+use autoactivator_data::Extractor;
+use autoactivator_data::Part;
+use autoactivator_data::origin::difference;
+use autoactivator_server::{HeldOut, Limits, Options, Server, starter};
+use clap::Args;
+
+use crate::args::{DataArgs, NewModelArgs, RowsArgs};
+use crate::image_args::ImageArgs;
+use crate::interrupt;
+use crate::learn::make;
+use crate::rows::{Expected, RowSource, open_backbones};
+
+/// The variable that holds the token.
+const TOKEN: &str = "AUTOACTIVATOR_TOKEN";
+
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub struct ServeArgs {
+    /// The model file; when it does not exist, it begins with the built-in digits 0 to 4
+    #[arg(default_value = "autoactivator.aact")]
+    model: PathBuf,
+
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
+    listen: SocketAddr,
+
+    /// Begin a new model with nothing
+    #[arg(long)]
+    empty: bool,
+
+    /// Rows to show what is remembered: a table, a folder of images, or a data set, of which the test part
+    #[arg(long, value_name = "ROWS")]
+    held_out: Option<PathBuf>,
+
+    /// File that holds the token that changes need [default: the variable AUTOACTIVATOR_TOKEN; none on this machine]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Origin whose pages may ask too, such as https://lab.example; may be given several times
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    cors: Vec<String>,
+
+    /// Do not log requests
+    #[arg(long)]
+    quiet: bool,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    #[command(flatten)]
+    images: ImageArgs,
+
+    #[command(flatten)]
+    data: DataArgs,
+
+    #[command(flatten)]
+    new: NewModelArgs,
+}
+
+/// How much a request may ask for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArgs {
+    /// Rows or images of a request
+    #[arg(long, value_name = "N", default_value_t = Limits::default().rows)]
+    max_rows: usize,
+
+    /// Megabytes of a request
+    #[arg(long, value_name = "MB", default_value_t = Limits::default().body_bytes >> 20, value_parser = megabytes)]
+    max_body: usize,
+
+    /// Megabytes of a request that merges a model
+    #[arg(long, value_name = "MB", default_value_t = Limits::default().model_bytes >> 20, value_parser = megabytes)]
+    max_model: usize,
+
+    /// Megabytes of an image file
+    #[arg(long, value_name = "MB", default_value_t = Limits::default().image_bytes >> 20, value_parser = megabytes)]
+    max_image: usize,
+
+    /// Changes that may wait
+    #[arg(long, value_name = "N", default_value_t = Limits::default().queue)]
+    max_queue: usize,
+
+    /// Connections at a time
+    #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
+    max_connections: usize,
+
+    /// Seconds that a request may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    time_limit: u64,
+}
+
+impl LimitArgs {
+    fn limits(&self) -> Limits {
+        Limits {
+            rows: self.max_rows,
+            body_bytes: self.max_body << 20,
+            model_bytes: self.max_model << 20,
+            image_bytes: self.max_image << 20,
+            queue: self.max_queue,
+            connections: self.max_connections,
+            time: Duration::from_secs(self.time_limit),
+            ..Limits::default()
+        }
+    }
+}
+
+pub fn serve(args: &ServeArgs) -> Result<()> {
+    let token = token(args)?;
+    // Held from here on: what is read now is what is changed later.
+    let lock = WriteLock::take(&args.model)?;
+    let backbones = match args.images.backbones.as_slice() {
+        [] => None,
+        _ => Some(open_backbones(&args.images)?),
+    };
+    let model = open(args, backbones.as_ref())?;
+    let options = Options {
+        listen: args.listen,
+        path: args.model.clone(),
+        token,
+        cors: args.cors.clone(),
+        limits: args.limits.limits(),
+        backbones,
+        held_out: args
+            .held_out
+            .as_ref()
+            .map(|rows| held_out(args, rows, &model))
+            .transpose()?,
+        quiet: args.quiet,
+    };
+    let server = Server::start(options, model, lock)?;
+    let stop = server.stop();
+    thread::spawn(move || {
+        while !interrupt::requested() {
+            thread::sleep(Duration::from_millis(50));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    eprintln!(
+        "{}: listening on http://{} - Ctrl-C ends it",
+        args.model.display(),
+        server.address()
+    );
+    server.run();
+    Ok(())
+}
+
+/// The model in the file, or a new one, which is written at once: a folder that cannot be written to is said now.
+fn open(args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
+    let origin = backbones.and_then(|backbones| serde_json::to_value(backbones.origin()).ok());
+    if args.model.exists() {
+        let model = Model::load(&args.model)?;
+        if let Some(reason) = difference(model.origin(), origin.as_ref()) {
+            bail!("{}: {reason}", args.model.display());
+        }
+        return Ok(model);
+    }
+    let model = if args.empty || backbones.is_some() {
+        let mut model = make(&args.new, ConsolidationParams::default())?;
+        model.set_origin(origin);
+        model
+    } else {
+        let params = ConsolidationParams {
+            image: starter::image()?,
+            ..starter::params()
+        };
+        starter::starter(make(&args.new, params)?)?
+    };
+    model.save(&args.model)?;
+    Ok(model)
+}
+
+fn held_out(args: &ServeArgs, rows: &std::path::Path, model: &Model) -> Result<HeldOut> {
+    let rows = RowsArgs::of_images(rows.to_owned(), args.images.clone(), args.data.clone());
+    let (x, y) = RowSource::open(&rows, Part::Test, &Expected::of(Some(model)))?.collect(&[])?;
+    Ok(HeldOut {
+        data: rows.name(),
+        x,
+        y,
+    })
+}
+
+/// The token of the file or of the environment.
+fn token(args: &ServeArgs) -> Result<Option<String>> {
+    let given = match &args.token_file {
+        Some(path) => Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?),
+        None => std::env::var(TOKEN).ok(),
+    };
+    let given = given.map(|token| token.trim().to_owned());
+    match given {
+        Some(token) if token.is_empty() => bail!("the token is empty: give a long random one"),
+        given => Ok(given),
+    }
+}
+
+fn origin(text: &str) -> Result<String, String> {
+    let host = text
+        .strip_prefix("http://")
+        .or_else(|| text.strip_prefix("https://"));
+    match host {
+        Some(host) if !host.is_empty() && !host.contains('/') => Ok(text.to_owned()),
+        _ => Err("an origin such as https://lab.example, without a path".to_owned()),
+    }
+}
+
+fn megabytes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(megabytes @ 1..=1_000_000) => Ok(megabytes),
+        _ => Err("a number from 1 to 1,000,000".to_owned()),
+    }
+}

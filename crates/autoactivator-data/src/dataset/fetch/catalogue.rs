@@ -1,0 +1,168 @@
+//! What can be fetched: for each data set its mirrors, its files, and what their content must be.
+//!
+//! [`Catalogue::published`] is the one that is built in. It is a value, so that tests can make their own.
+
+use std::path::{Path, PathBuf};
+
+/// Data sets that can be fetched.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    /// The data sets.
+    pub entries: Vec<Entry>,
+}
+
+/// One data set.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name, which is also the name of its folder.
+    pub name: String,
+    /// Addresses under which the files lie, in the order in which they are tried.
+    pub mirrors: Vec<String>,
+    /// Its files.
+    pub items: Vec<Item>,
+}
+
+/// One file of a mirror.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its name.
+    pub file: String,
+    /// Length of the content that the checksum is of.
+    pub bytes: u64,
+    /// SHA-256 of that content, in hexadecimal digits.
+    pub sha256: String,
+    /// What that content is.
+    pub kind: Kind,
+}
+
+/// What a file is, and so what its checksum is of.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Kept as it comes; the checksum is of what it unpacks to when it is gzip.
+    ///
+    /// The same content packed again has another gzip header: a checksum of the packed file would refuse good copies.
+    Packed,
+    /// A `.tar.gz` of which only these files are kept; the checksum is of the archive as it comes.
+    Archive {
+        /// Their names, without folders.
+        members: Vec<String>,
+    },
+}
+
+impl Item {
+    /// The files that are there when this one has been fetched.
+    pub(super) fn outputs(&self) -> Vec<&str> {
+        match &self.kind {
+            Kind::Packed => vec![&self.file],
+            Kind::Archive { members } => members.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// The file in a folder, also when it was unpacked by hand.
+    pub(super) fn kept_in(&self, folder: &Path) -> Option<PathBuf> {
+        let unpacked = self.file.strip_suffix(".gz").unwrap_or(&self.file);
+        let candidates = [folder.join(unpacked), folder.join(&self.file)];
+        candidates.into_iter().find(|path| path.is_file())
+    }
+
+    /// Whether all it brings is in a folder, judged by the names alone.
+    pub(super) fn is_named_in(&self, folder: &Path) -> bool {
+        match &self.kind {
+            Kind::Packed => self.kept_in(folder).is_some(),
+            Kind::Archive { members } => members.iter().all(|member| folder.join(member).is_file()),
+        }
+    }
+
+    /// More than this no mirror needs to send.
+    pub(super) fn max_bytes(&self) -> u64 {
+        match self.kind {
+            // What cannot be compressed grows a little, how much depends on who packs; a header may hold a name.
+            Kind::Packed => self.bytes + self.bytes / 8 + 4096,
+            Kind::Archive { .. } => self.bytes,
+        }
+    }
+}
+
+impl Catalogue {
+    /// What publishers offer.
+    ///
+    /// The checksums of MNIST and Fashion-MNIST are of the unpacked idx files. They were computed from copies that
+    /// others had packed again, and agree with those that public code states beside the publishers' checksums of the
+    /// packed files. That of CIFAR-100 is of the archive that its author offers, as several public loaders check it.
+    pub fn published() -> Self {
+        let mnist = idx(
+            "mnist",
+            &[
+                "https://ossci-datasets.s3.amazonaws.com/mnist",
+                "https://storage.googleapis.com/cvdf-datasets/mnist",
+            ],
+            [
+                "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+                "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+                "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+                "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+            ],
+        );
+        let fashion_mnist = idx(
+            "fashion-mnist",
+            &[
+                // The publisher's bucket speaks no https; the checksum makes up for it.
+                "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+                "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion",
+            ],
+            [
+                "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+                "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+                "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
+                "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
+            ],
+        );
+        let cifar100 = Entry {
+            name: "cifar100".to_owned(),
+            mirrors: vec!["https://www.cs.toronto.edu/~kriz".to_owned()],
+            items: vec![Item {
+                file: "cifar-100-binary.tar.gz".to_owned(),
+                bytes: 168_513_733,
+                sha256: "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec".to_owned(),
+                kind: Kind::Archive {
+                    members: crate::dataset::cifar::FILES.map(str::to_owned).to_vec(),
+                },
+            }],
+        };
+        Self {
+            entries: vec![mnist, fashion_mnist, cifar100],
+        }
+    }
+
+    /// The data set of this name.
+    pub fn find(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The names, separated by commas.
+    pub fn names(&self) -> String {
+        let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).collect();
+        names.join(", ")
+    }
+}
+
+/// A data set of MNIST's four files and lengths; checksums in the order of the files.
+fn idx(name: &str, mirrors: &[&str], sha256: [&str; 4]) -> Entry {
+    const FILES: [(&str, u64); 4] = [
+        ("train-images-idx3-ubyte.gz", 16 + 60_000 * 28 * 28),
+        ("train-labels-idx1-ubyte.gz", 8 + 60_000),
+        ("t10k-images-idx3-ubyte.gz", 16 + 10_000 * 28 * 28),
+        ("t10k-labels-idx1-ubyte.gz", 8 + 10_000),
+    ];
+    let items = FILES.into_iter().zip(sha256).map(|((file, bytes), sha256)| Item {
+        file: file.to_owned(),
+        bytes,
+        sha256: sha256.to_owned(),
+        kind: Kind::Packed,
+    });
+    Entry {
+        name: name.to_owned(),
+        mirrors: mirrors.iter().map(|&mirror| mirror.to_owned()).collect(),
+        items: items.collect(),
+    }
+}

@@ -1,0 +1,380 @@
+//! Which images there are, and the class of each: one folder per class.
+//!
+//! A folder of images without folders in it, or a single image, is a source without classes.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, bad, io_error};
+use crate::part::Part;
+
+/// What a file must end in to be taken for an image.
+const EXTENSIONS: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
+
+/// Deeper folders can only come from a link that leads back.
+const DEEPEST: usize = 32;
+
+/// The images of a folder, in the order of class and name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImageFolder {
+    pub(super) root: PathBuf,
+    pub(super) images: Vec<ImageFile>,
+    ignored: usize,
+    empty: Vec<String>,
+}
+
+/// One image.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ImageFile {
+    /// Its class, the name of the folder; none in a source without classes.
+    pub class: Option<String>,
+    /// Its path below the folder that was opened, with `/` between folders.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl Part {
+    fn folders(self) -> &'static [&'static str] {
+        match self {
+            Self::Train => &["train"],
+            Self::Test => &["test", "val"],
+        }
+    }
+
+    fn folder(self, dir: &Path) -> Option<PathBuf> {
+        self.folders()
+            .iter()
+            .map(|name| dir.join(name))
+            .find(|folder| folder.is_dir())
+    }
+}
+
+impl ImageFolder {
+    /// Lists the images of `path`: a folder with a folder per class, a folder of images, or one image.
+    ///
+    /// Images are what ends in `.jpg`, `.jpeg`, `.png` or `.webp`, in any case. What begins with a dot is skipped.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let found = fs::metadata(path).map_err(|cause| io_error(path, cause))?;
+        if !found.is_dir() {
+            return Self::single(path);
+        }
+        if Self::has_parts(path) {
+            let reason =
+                "holds a data set of the parts `train` and `test` (or `val`): give one of those folders";
+            return Err(bad(path, reason));
+        }
+        Self::list(path)
+    }
+
+    /// Lists one part of a data set with the folders `train` and `test` (or `val`).
+    pub fn open_part(dir: &Path, part: Part) -> Result<Self, Error> {
+        fs::metadata(dir).map_err(|cause| io_error(dir, cause))?;
+        match part.folder(dir) {
+            Some(folder) => Self::list(&folder),
+            None => Err(bad(
+                dir,
+                format!("has no folder `{}`", part.folders().join("` or `")),
+            )),
+        }
+    }
+
+    /// Whether `dir` is a data set with parts: `train` with folders in it, and `test` or `val`.
+    ///
+    /// A `train` without folders in it is a class like any other: the vehicle.
+    pub fn has_parts(dir: &Path) -> bool {
+        let holds_folders = |folder: PathBuf| {
+            fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(|entry| entry.path().is_dir()))
+        };
+        Part::Test.folder(dir).is_some() && Part::Train.folder(dir).is_some_and(holds_folders)
+    }
+
+    fn single(path: &Path) -> Result<Self, Error> {
+        if !is_image(path) {
+            let reason = "is neither a folder nor an image that ends in .jpg, .jpeg, .png or .webp";
+            return Err(bad(path, reason));
+        }
+        let image = ImageFile {
+            class: None,
+            name: utf8(path, path.file_name().unwrap_or_default())?.to_owned(),
+            path: path.to_owned(),
+        };
+        Ok(Self {
+            root: path.to_owned(),
+            images: vec![image],
+            ignored: 0,
+            empty: Vec::new(),
+        })
+    }
+
+    fn list(root: &Path) -> Result<Self, Error> {
+        let mut folder = Self {
+            root: root.to_owned(),
+            images: Vec::new(),
+            ignored: 0,
+            empty: Vec::new(),
+        };
+        let mut loose = Vec::new();
+        for entry in visible_entries(root)? {
+            if entry.is_dir() {
+                folder.add_class(&entry)?;
+            } else if is_image(&entry) {
+                loose.push(entry);
+            } else {
+                folder.ignored += 1;
+            }
+        }
+        if folder.images.is_empty() {
+            for path in &loose {
+                folder.add(None, path)?;
+            }
+        } else {
+            // Beside class folders, an image in none of them has no class to be learned as.
+            folder.ignored += loose.len();
+        }
+        if folder.images.is_empty() {
+            return Err(bad(
+                root,
+                "holds no image that ends in .jpg, .jpeg, .png or .webp",
+            ));
+        }
+        folder.images.sort_unstable();
+        Ok(folder)
+    }
+
+    fn add_class(&mut self, dir: &Path) -> Result<(), Error> {
+        let class = utf8(dir, dir.file_name().unwrap_or_default())?;
+        let before = self.images.len();
+        self.walk(class, dir, 0)?;
+        if self.images.len() == before {
+            self.empty.push(class.to_owned());
+        }
+        Ok(())
+    }
+
+    fn walk(&mut self, class: &str, dir: &Path, depth: usize) -> Result<(), Error> {
+        if depth > DEEPEST {
+            let reason =
+                format!("is nested more than {DEEPEST} folders deep: look for a link that leads back");
+            return Err(bad(dir, reason));
+        }
+        for entry in visible_entries(dir)? {
+            if entry.is_dir() {
+                self.walk(class, &entry, depth + 1)?;
+            } else if is_image(&entry) {
+                self.add(Some(class), &entry)?;
+            } else {
+                self.ignored += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, class: Option<&str>, path: &Path) -> Result<(), Error> {
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        let folders: Result<Vec<&str>, Error> = below.iter().map(|component| utf8(path, component)).collect();
+        self.images.push(ImageFile {
+            class: class.map(str::to_owned),
+            name: folders?.join("/"),
+            path: path.to_owned(),
+        });
+        Ok(())
+    }
+
+    /// What was opened.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The images, in the order of class and name.
+    pub fn images(&self) -> &[ImageFile] {
+        &self.images
+    }
+
+    /// The classes in the order of their names; none in a source without classes.
+    pub fn classes(&self) -> Option<Vec<&str>> {
+        let mut classes: Vec<&str> = self
+            .images
+            .iter()
+            .map(|image| image.class.as_deref())
+            .collect::<Option<_>>()?;
+        classes.dedup();
+        Some(classes)
+    }
+
+    /// The class, when there is only one: a learner can hardly learn from that.
+    pub fn only_class(&self) -> Option<&str> {
+        match self.classes()?.as_slice() {
+            &[class] => Some(class),
+            _ => None,
+        }
+    }
+
+    /// How many files are no images, or images beside the class folders.
+    pub fn ignored(&self) -> usize {
+        self.ignored
+    }
+
+    /// The folders that would be classes but hold no image.
+    pub fn empty_folders(&self) -> &[String] {
+        &self.empty
+    }
+
+    /// The same folder with other images of it.
+    pub(super) fn with_images(&self, images: Vec<ImageFile>) -> Self {
+        Self {
+            images,
+            ..self.clone()
+        }
+    }
+}
+
+/// What a folder holds, in the order of the names, without what begins with a dot.
+fn visible_entries(dir: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(dir).map_err(|cause| io_error(dir, cause))? {
+        let entry = entry.map_err(|cause| io_error(dir, cause))?;
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+            entries.push(entry.path());
+        }
+    }
+    entries.sort_unstable();
+    Ok(entries)
+}
+
+/// Whether a file is taken for an image, by its name.
+pub fn is_image(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|end| EXTENSIONS.iter().any(|image| end.eq_ignore_ascii_case(image)))
+}
+
+fn utf8<'a>(path: &Path, name: &'a OsStr) -> Result<&'a str, Error> {
+    name.to_str()
+        .ok_or_else(|| bad(path, "has a name that is not UTF-8: rename it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes empty files; listing does not look into them.
+    fn folder(files: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        dir
+    }
+
+    fn names(folder: &ImageFolder) -> Vec<&str> {
+        folder.images().iter().map(|image| image.name.as_str()).collect()
+    }
+
+    fn error(result: Result<ImageFolder, Error>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_folder_per_class_walked_and_sorted() {
+        let dir = folder(&[
+            "b/2.PNG",
+            "b/1.jpeg",
+            "b/deeper/3.webp",
+            "a/x.jpg",
+            "a/.hidden.jpg",
+            ".cache/1.png",
+            "a/notes.txt",
+            "loose.png",
+            "none/readme.md",
+        ]);
+        let images = ImageFolder::open(dir.path()).unwrap();
+        assert_eq!(
+            names(&images),
+            ["a/x.jpg", "b/1.jpeg", "b/2.PNG", "b/deeper/3.webp"]
+        );
+        assert_eq!(images.classes().unwrap(), ["a", "b"]);
+        assert_eq!(images.ignored(), 3);
+        assert_eq!(images.empty_folders(), ["none"]);
+        assert_eq!(images.only_class(), None);
+    }
+
+    #[test]
+    fn one_class_is_told() {
+        let dir = folder(&["a/1.png", "a/2.png"]);
+        assert_eq!(ImageFolder::open(dir.path()).unwrap().only_class(), Some("a"));
+    }
+
+    #[test]
+    fn images_without_class_folders_have_no_class() {
+        let dir = folder(&["2.png", "1.png"]);
+        let images = ImageFolder::open(dir.path()).unwrap();
+        assert_eq!((names(&images), images.classes()), (vec!["1.png", "2.png"], None));
+        let one = ImageFolder::open(&dir.path().join("2.png")).unwrap();
+        assert_eq!((names(&one), one.classes()), (vec!["2.png"], None));
+    }
+
+    #[test]
+    fn parts_of_a_data_set() {
+        let dir = folder(&["train/a/1.png", "train/b/2.png", "val/a/3.png"]);
+        assert!(ImageFolder::has_parts(dir.path()));
+        let train = ImageFolder::open_part(dir.path(), Part::Train).unwrap();
+        let test = ImageFolder::open_part(dir.path(), Part::Test).unwrap();
+        assert_eq!(
+            (names(&train), names(&test)),
+            (vec!["a/1.png", "b/2.png"], vec!["a/3.png"])
+        );
+        assert!(error(ImageFolder::open(dir.path())).contains("give one of those folders"));
+    }
+
+    #[test]
+    fn a_class_may_be_called_train() {
+        let dir = folder(&["train/1.png", "test/2.png"]);
+        let images = ImageFolder::open(dir.path()).unwrap();
+        assert_eq!(images.classes().unwrap(), ["test", "train"]);
+    }
+
+    #[test]
+    fn what_cannot_be_listed_is_named() {
+        let dir = folder(&["text/notes.txt"]);
+        let missing = dir.path().join("missing");
+        assert!(error(ImageFolder::open(&missing)).contains("missing"));
+        assert!(error(ImageFolder::open_part(&missing, Part::Train)).contains("missing"));
+        assert!(error(ImageFolder::open(&dir.path().join("text"))).contains("holds no image"));
+        assert!(error(ImageFolder::open(dir.path())).contains("holds no image"));
+        assert!(error(ImageFolder::open(tempfile::tempdir().unwrap().path())).contains("holds no image"));
+        let text = dir.path().join("text/notes.txt");
+        assert!(error(ImageFolder::open(&text)).contains("neither a folder nor an image"));
+        let part = error(ImageFolder::open_part(dir.path(), Part::Test));
+        assert!(part.contains("no folder `test` or `val`"), "{part}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_back_is_named() {
+        let dir = folder(&["a/1.png"]);
+        std::os::unix::fs::symlink(dir.path().join("a"), dir.path().join("a/again")).unwrap();
+        assert!(error(ImageFolder::open(dir.path())).contains("leads back"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_not_utf8_are_named() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let dir = folder(&["a/1.png"]);
+        let file = dir.path().join("a").join(OsStr::from_bytes(b"\xff.png"));
+        fs::write(&file, "").unwrap();
+        let message = error(ImageFolder::open(dir.path()));
+        assert!(
+            message.contains("\u{fffd}.png") && message.contains("not UTF-8"),
+            "{message}"
+        );
+        fs::remove_file(&file).unwrap();
+        fs::create_dir(dir.path().join(OsStr::from_bytes(b"class\xff"))).unwrap();
+        let message = error(ImageFolder::open(dir.path()));
+        assert!(message.contains("class\u{fffd}"), "{message}");
+    }
+}

@@ -1,0 +1,10 @@
+//! Which rows of a data set are meant.
+
+/// A part of a data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Rows to learn from; in a folder of images, `train/`.
+    Train,
+    /// Rows to be examined on; in a folder of images, `test/`, or else `val/`.
+    Test,
+}

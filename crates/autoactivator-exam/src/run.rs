@@ -1,0 +1,196 @@
+//! One exam: deal the classes to tasks, let every learner learn them in order, examine it after each.
+//!
+//! Data flows one way: [`Dataset`] → [`Scenario`] → learner → accuracy matrix → [`Record`]. The learner is known
+//! through its trait alone.
+
+use std::time::Instant;
+
+use autoactivator::{Learner, Observer, Step};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::protocol::{self, Protocol};
+use crate::record::{DatasetRecord, Record};
+use crate::scenario::{Scenario, Task};
+use crate::sitting::{Sitting, outcome};
+use autoactivator_data::dataset::Dataset;
+
+/// A learner to be examined: its parameters, and how to make a fresh one for a seed.
+pub struct Entrant<'a> {
+    /// Its name in the record.
+    pub name: String,
+    /// Its parameters, for the record; the seed is that of the run.
+    pub parameters: Value,
+    /// Makes one that has seen nothing.
+    pub make: Make<'a>,
+}
+
+/// Makes a learner for a seed.
+pub type Make<'a> = Box<dyn Fn(u64) -> Result<Box<dyn Learner>, autoactivator::Error> + 'a>;
+
+/// What is examined, and how.
+pub struct Exam<'a> {
+    /// The data.
+    pub dataset: &'a Dataset,
+    /// How its classes become tasks.
+    pub scenario: Scenario,
+    /// Whether all training rows arrive in one pass in random order, as many parts as there are tasks, instead of task
+    /// after task; the learner is then examined once, at the end.
+    pub online: bool,
+    /// Who is examined.
+    pub entrants: Vec<Entrant<'a>>,
+    /// How rows are shown at prediction.
+    pub protocols: Vec<Protocol>,
+    /// One run per seed.
+    pub seeds: Vec<u64>,
+}
+
+/// Follows an exam.
+pub trait Progress {
+    /// A learner begins a task: `task` of `n_tasks`, both counted from 1, in the run with `seed`.
+    fn task(&mut self, learner: &str, seed: u64, task: usize, n_tasks: usize);
+
+    /// The learner has grown.
+    fn grown(&mut self, step: &Step);
+
+    /// The learner has taken in so many of so many rows.
+    fn observed(&mut self, rows: usize, of: Option<usize>);
+
+    /// When true, the exam ends with [`autoactivator::Error::Interrupted`].
+    fn interrupted(&self) -> bool;
+}
+
+impl Exam<'_> {
+    /// Tasks that will be learned in all: learners × seeds × tasks.
+    pub fn n_steps(&self) -> Result<usize, Error> {
+        let n_tasks = self.scenario.task_sizes(self.dataset.n_classes())?.len();
+        Ok(n_tasks * self.entrants.len() * self.seeds.len())
+    }
+
+    /// Takes the exam.
+    pub fn run(&self, progress: &mut dyn Progress) -> Result<Record, Error> {
+        let mut sit = |entrant| {
+            let sittings = self.seeds.iter().map(|&seed| self.sit(entrant, seed, progress));
+            sittings.collect::<Result<Vec<Sitting>, Error>>()
+        };
+        let sittings = self
+            .entrants
+            .iter()
+            .map(&mut sit)
+            .collect::<Result<Vec<_>, Error>>()?;
+        Ok(self.record(&sittings))
+    }
+
+    /// What the sittings come to, as many lists of them as there are entrants.
+    pub fn record(&self, sittings: &[Vec<Sitting>]) -> Record {
+        let mut results = Vec::new();
+        for (entrant, sittings) in self.entrants.iter().zip(sittings) {
+            for (p, protocol) in self.protocols.iter().enumerate() {
+                results.push(outcome(&entrant.name, protocol.to_string(), p, sittings));
+            }
+        }
+        let parameters = self
+            .entrants
+            .iter()
+            .map(|e| (e.name.clone(), e.parameters.clone()));
+        Record {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            dataset: self.dataset_record(),
+            scenario: self.scenario_label(),
+            parameters: Value::Object(parameters.collect::<Map<_, _>>()),
+            results,
+        }
+    }
+
+    /// One learner, one seed: learns every task, and is examined under every protocol after each.
+    pub fn sit(
+        &self,
+        entrant: &Entrant<'_>,
+        seed: u64,
+        progress: &mut dyn Progress,
+    ) -> Result<Sitting, Error> {
+        let tasks = self.scenario.tasks(self.dataset, seed)?;
+        let mut learner = (entrant.make)(seed)?;
+        let mut sitting = Sitting::new(self.dataset, &tasks, seed, self.protocols.len());
+        let lessons = if self.online {
+            shuffled(&tasks, seed)
+        } else {
+            tasks.iter().map(|t| t.train.clone()).collect()
+        };
+        for (i, rows) in lessons.iter().enumerate() {
+            progress.task(&entrant.name, seed, i + 1, tasks.len());
+            let x = self.dataset.train.x.rows().gather(rows);
+            let y = self.dataset.train.y.gather(rows);
+            let start = Instant::now();
+            learner.learn(x.rows(), &y, &mut Relay(progress))?;
+            sitting.learn_seconds.push(start.elapsed().as_secs_f64());
+            sitting.sizes.push(learner.size());
+            let last = i + 1 == lessons.len();
+            if self.online && !last {
+                continue;
+            }
+            for (p, protocol) in self.protocols.iter().enumerate() {
+                let start = Instant::now();
+                let row = protocol::accuracy(&*learner, self.dataset, &tasks[..=i], *protocol, seed)?;
+                sitting.accuracy[p].push(row);
+                sitting.predict_seconds[p] = start.elapsed().as_secs_f64();
+            }
+        }
+        sitting.growth = learner.growth();
+        Ok(sitting)
+    }
+
+    /// How classes are dealt, in the words of the record.
+    pub fn scenario_label(&self) -> String {
+        let label = self.scenario.label(self.dataset.n_classes());
+        if self.online {
+            format!("{label} online")
+        } else {
+            label
+        }
+    }
+
+    /// The data, in the words of the record.
+    pub fn dataset_record(&self) -> DatasetRecord {
+        let (train, test) = (&self.dataset.train, &self.dataset.test);
+        DatasetRecord {
+            name: self.dataset.name.clone(),
+            n_train: train.y.len(),
+            n_test: test.y.len(),
+            n_features: train.x.rows().n_features(),
+            n_classes: self.dataset.n_classes(),
+        }
+    }
+}
+
+/// All training rows in random order, in as many parts as there are tasks.
+fn shuffled(tasks: &[Task], seed: u64) -> Vec<Vec<usize>> {
+    let mut rows: Vec<usize> = tasks.iter().flat_map(|task| task.train.iter().copied()).collect();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    // The streams before this one ordered the classes and drew the groups of the exam.
+    rng.set_stream(2);
+    rows.shuffle(&mut rng);
+    rows.chunks(rows.len().div_ceil(tasks.len()).max(1))
+        .map(<[usize]>::to_vec)
+        .collect()
+}
+
+/// Hands a learner's steps on to the exam's progress.
+pub(crate) struct Relay<'a>(pub &'a mut dyn Progress);
+
+impl Observer for Relay<'_> {
+    fn grown(&mut self, step: &Step) {
+        self.0.grown(step);
+    }
+
+    fn observed(&mut self, rows: usize, of: Option<usize>) {
+        self.0.observed(rows, of);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}

@@ -1,0 +1,93 @@
+//! What one learner did with one seed: a [`Sitting`], the smallest part of an exam that can be kept and taken up again.
+//!
+//! [`run`](crate::run) makes them; several of one learner, one a seed, sum up to an [`Outcome`] of the record.
+
+use autoactivator::Size;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::metrics;
+use crate::record::{Outcome, Run, Stat};
+use crate::scenario::Task;
+use autoactivator_data::dataset::Dataset;
+
+/// One learner, one seed, all protocols.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sitting {
+    /// The seed of the class order and of the learner.
+    pub seed: u64,
+    /// Classes in the order of their arrival.
+    pub class_order: Vec<String>,
+    /// Number of classes of each task.
+    pub task_sizes: Vec<usize>,
+    /// Per protocol: the accuracy matrix.
+    pub accuracy: Vec<Vec<Vec<f64>>>,
+    /// Per task: how large the learner was after it.
+    pub sizes: Vec<Size>,
+    /// Growth records of the learner.
+    pub growth: Vec<Value>,
+    /// Per task: seconds to learn it.
+    pub learn_seconds: Vec<f64>,
+    /// Per protocol: seconds of the last examination.
+    pub predict_seconds: Vec<f64>,
+}
+
+impl Sitting {
+    /// One that has not begun.
+    pub(crate) fn new(dataset: &Dataset, tasks: &[Task], seed: u64, n_protocols: usize) -> Self {
+        let names = dataset.train.y.names();
+        let order = tasks.iter().flat_map(|task| &task.classes);
+        Self {
+            seed,
+            class_order: order.map(|&code| names[code as usize].clone()).collect(),
+            task_sizes: tasks.iter().map(|task| task.classes.len()).collect(),
+            accuracy: vec![Vec::new(); n_protocols],
+            sizes: Vec::new(),
+            growth: Vec::new(),
+            learn_seconds: Vec::new(),
+            predict_seconds: vec![0.0; n_protocols],
+        }
+    }
+
+    fn run(&self, protocol: usize) -> Run {
+        Run {
+            seed: self.seed,
+            class_order: self.class_order.clone(),
+            task_sizes: self.task_sizes.clone(),
+            accuracy: self.accuracy[protocol].clone(),
+            nodes: self.sizes.iter().map(|size| size.nodes).collect(),
+            model_mb: self.sizes.iter().map(Size::model_mb).collect(),
+            learn_seconds: self.learn_seconds.clone(),
+            predict_seconds: self.predict_seconds[protocol],
+            growth: self.growth.clone(),
+        }
+    }
+
+    fn last_size(&self) -> Size {
+        self.sizes.last().copied().unwrap_or_default()
+    }
+}
+
+/// What the sittings of one learner come to under the protocol that was their `p`-th.
+pub(crate) fn outcome(learner: &str, protocol: String, p: usize, sittings: &[Sitting]) -> Outcome {
+    let stat = |metric: fn(&[Vec<f64>]) -> f64| {
+        let values: Vec<f64> = sittings.iter().map(|s| metric(&s.accuracy[p])).collect();
+        Stat::of(&values)
+    };
+    let mean = |value: &dyn Fn(&Sitting) -> f64| metrics::mean(sittings.iter().map(value));
+    Outcome {
+        learner: learner.to_owned(),
+        protocol,
+        aca: stat(metrics::aca),
+        aia: stat(metrics::aia),
+        bwt: stat(metrics::bwt),
+        forgetting: stat(metrics::forgetting),
+        nodes: mean(&|s| s.last_size().nodes as f64),
+        model_mb: mean(&|s| s.last_size().model_mb()),
+        memory_mb: mean(&|s| s.last_size().memory_mb()),
+        multiply_adds: mean(&|s| s.last_size().multiply_adds as f64),
+        learn_seconds: mean(&|s| s.learn_seconds.iter().sum()),
+        predict_seconds: mean(&|s| s.predict_seconds[p]),
+        runs: sittings.iter().map(|s| s.run(p)).collect(),
+    }
+}

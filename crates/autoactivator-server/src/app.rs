@@ -1,0 +1,154 @@
+//! What every handler shares: the current edition, the writer, the limits; how a body is read, how rows are made of it,
+//! and where work is done so that no request waits for another one's.
+
+use std::sync::Arc;
+
+use autoactivator::{Labels, Model, Table};
+use autoactivator_data::{Extractor, Pixels};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::body::{Input, Lesson};
+use crate::describe::image_of;
+use crate::edition::{Current, Edition};
+use crate::guard::Guard;
+use crate::held_out::HeldOut;
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+use crate::starter::Digits;
+use crate::writer::Writer;
+
+/// Bytes of a body that is read on the spot.
+const SMALL_BODY: usize = 64 << 10;
+
+/// Multiply-adds that are done on the spot: a fraction of a millisecond.
+const SMALL_WORK: usize = 4 << 20;
+
+/// What every handler shares.
+pub(crate) struct App {
+    pub(crate) current: Arc<Current>,
+    pub(crate) writer: Writer,
+    pub(crate) limits: Limits,
+    pub(crate) guard: Guard,
+    /// The backbones that stand before the model, if any do.
+    pub(crate) backbones: Option<Extractor>,
+    pub(crate) held_out: Option<HeldOut>,
+    pub(crate) digits: Option<Digits>,
+    pub(crate) metrics: Metrics,
+    pub(crate) quiet: bool,
+    /// Room for bodies, in KiB.
+    pub(crate) bodies: Arc<Semaphore>,
+    /// Room for questions that take longer.
+    pub(crate) questions: Arc<Semaphore>,
+    /// Room for lessons that are made ready to be learned: no question waits for one.
+    pub(crate) lessons: Arc<Semaphore>,
+}
+
+/// A body that was read, and the room that it takes.
+pub(crate) struct Received {
+    pub(crate) content_type: String,
+    pub(crate) bytes: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
+impl App {
+    pub(crate) fn edition(&self) -> Arc<Edition> {
+        self.current.read()
+    }
+
+    /// Reads a body of at most `limit` bytes; a larger one is refused by its stated length before it is read.
+    pub(crate) async fn read(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+        limit: usize,
+    ) -> Result<Received, Problem> {
+        let too_large = || {
+            Problem::too_large(format!(
+                "the body is larger than {limit} bytes: send less at a time"
+            ))
+        };
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let stated = text(header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
+        if stated.is_some_and(|length| length > limit) {
+            return Err(too_large());
+        }
+        let kilobytes = stated.unwrap_or(limit) / 1024 + 1;
+        let room = Arc::clone(&self.bodies)
+            .try_acquire_many_owned(u32::try_from(kilobytes).unwrap_or(u32::MAX))
+            .map_err(|_| Problem::busy("too much is being sent at the same time: try again later"))?;
+        let arrived = timeout(self.limits.time, Limited::new(body, limit).collect()).await;
+        let collected = arrived.map_err(|_| Problem::slow_body())?;
+        let bytes = collected.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                too_large()
+            } else {
+                Problem::bad_request("the body ended before its time")
+            }
+        })?;
+        Ok(Received {
+            content_type: text(header::CONTENT_TYPE).unwrap_or_default().to_owned(),
+            bytes: bytes.to_bytes(),
+            _room: room,
+        })
+    }
+
+    /// Whether a question can be answered on the spot, before it is read: few bytes, and not much to do for the rows
+    /// that can be in them.
+    pub(crate) fn is_small(&self, received: &Received, edition: &Edition) -> bool {
+        let n_features = edition.model.learner().n_features().unwrap_or(1).max(1);
+        // A number takes at least two bytes.
+        let rows = (received.bytes.len() / (2 * n_features)).max(1);
+        received.bytes.len() <= SMALL_BODY
+            && received.content_type.starts_with("application/json")
+            && rows.saturating_mul(edition.multiply_adds) <= SMALL_WORK
+    }
+
+    /// Does work that takes longer on threads of its own, as much at a time as there is room for its kind.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        room: &Arc<Semaphore>,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let late = |_| Problem::timeout("there was no answer in time: ask for less at a time");
+        let permit = timeout(self.limits.time, Arc::clone(room).acquire_owned()).await;
+        let permit = permit.map_err(late)?;
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            work()
+        });
+        let done = timeout(self.limits.time, done).await.map_err(late)?;
+        done.unwrap_or_else(|_| Err(Problem::unavailable("Ending", "the server is ending")))
+    }
+
+    /// The rows of an input: as they are, or computed from images.
+    pub(crate) fn table(&self, model: &Model, input: Input<'_>) -> Result<Table, Problem> {
+        let images = match input {
+            Input::Rows(table) => return Ok(table),
+            Input::Images(images) => images,
+        };
+        let most_bytes = self.limits.decoded_bytes();
+        if let Some(backbones) = &self.backbones {
+            return Ok(backbones.of_images(&images, most_bytes)?);
+        }
+        let shape = image_of(model).ok_or_else(|| {
+            Problem::wrong_model(
+                "TakesRows",
+                "the model takes rows, not images: send rows, or start the server with the model's --backbone",
+            )
+        })?;
+        Ok(Extractor::Pixels(Pixels::new(shape)?).of_images(&images, most_bytes)?)
+    }
+
+    /// Rows and labels of a lesson.
+    pub(crate) fn lesson(&self, model: &Model, lesson: Lesson<'_>) -> Result<(Table, Labels), Problem> {
+        Ok((
+            self.table(model, lesson.input)?,
+            Labels::from_names(&lesson.classes),
+        ))
+    }
+}

@@ -1,0 +1,145 @@
+//! What a request gets that cannot be answered: a status, the kind of error, and a message with the remedy.
+//!
+//! Errors of the method keep their names and texts, the same as on the command line and in Python.
+
+use autoactivator::Error;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+/// A request that cannot be answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The name of the error.
+    pub kind: String,
+    /// The fact and the remedy.
+    pub message: String,
+    /// Seconds after which it is worth another try.
+    pub retry_after: Option<u32>,
+}
+
+impl Problem {
+    fn new(status: StatusCode, kind: &str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            kind: kind.to_owned(),
+            message: message.into(),
+            retry_after: None,
+        }
+    }
+
+    /// A request that does not say what it should.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+    }
+
+    pub(crate) fn unauthorized(message: &str) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", message)
+    }
+
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "Forbidden", message)
+    }
+
+    pub(crate) fn not_found(kind: &str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, kind, message)
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "this address does not take this method: see /docs";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
+    }
+
+    pub(crate) fn slow_body() -> Self {
+        let message = "the body did not arrive in time: send less at a time";
+        Self::new(StatusCode::REQUEST_TIMEOUT, "Timeout", message)
+    }
+
+    /// A model that is of the wrong kind for what is asked.
+    pub(crate) fn wrong_model(kind: &str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, kind, message)
+    }
+
+    /// More than a limit allows.
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", message)
+    }
+
+    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "UnsupportedMediaType",
+            message,
+        )
+    }
+
+    pub(crate) fn busy(message: &str) -> Self {
+        Self {
+            retry_after: Some(1),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, "Busy", message)
+        }
+    }
+
+    pub(crate) fn timeout(message: &str) -> Self {
+        Self {
+            retry_after: Some(5),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "Timeout", message)
+        }
+    }
+
+    /// The server cannot do what it is for: the disk is full, or it is ending.
+    pub(crate) fn unavailable(kind: &str, message: impl Into<String>) -> Self {
+        Self {
+            retry_after: Some(5),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, kind, message)
+        }
+    }
+}
+
+impl From<Error> for Problem {
+    /// The request is wrong (422), the model cannot (409), or the disk does not (503).
+    fn from(error: Error) -> Self {
+        let (kind, message) = (autoactivator::kind(&error), error.to_string());
+        match error {
+            Error::NoMemory | Error::NothingLearned => Self::wrong_model(&kind, message),
+            Error::Io { .. } | Error::Locked { .. } => Self::unavailable(&kind, message),
+            Error::Interrupted => Self::timeout(&message),
+            _ => Self::new(StatusCode::UNPROCESSABLE_ENTITY, &kind, message),
+        }
+    }
+}
+
+impl From<autoactivator_data::Error> for Problem {
+    fn from(error: autoactivator_data::Error) -> Self {
+        match error {
+            autoactivator_data::Error::Method(error) => error.into(),
+            error => Self::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                &autoactivator::kind(&error),
+                error.to_string(),
+            ),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": { "kind": self.kind, "message": self.message } });
+        let mut response = (
+            self.status,
+            [(header::CONTENT_TYPE, "application/json")],
+            body.to_string(),
+        )
+            .into_response();
+        let headers = response.headers_mut();
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

@@ -1,0 +1,151 @@
+//! The server: takes the lock, listens, and answers until it is told to stop.
+
+use std::net::SocketAddr;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use autoactivator::{Model, WriteLock};
+use autoactivator_data::Extractor;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
+
+use crate::app::App;
+use crate::edition::{Current, Edition};
+use crate::error::Error;
+use crate::guard::Guard;
+use crate::held_out::HeldOut;
+use crate::limits::Limits;
+use crate::listen;
+use crate::metrics::Metrics;
+use crate::routes::router;
+use crate::starter::Digits;
+use crate::writer::Writer;
+
+/// How long requests may take that are being answered when the server is told to stop.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How a server is to be.
+pub struct Options {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// The model file.
+    pub path: PathBuf,
+    /// What a request needs to change the model.
+    pub token: Option<String>,
+    /// Origins whose pages may ask too.
+    pub cors: Vec<String>,
+    /// How much a request may ask for.
+    pub limits: Limits,
+    /// The backbones that stand before the model.
+    pub backbones: Option<Extractor>,
+    /// Rows to be examined on.
+    pub held_out: Option<HeldOut>,
+    /// Whether requests are not logged.
+    pub quiet: bool,
+}
+
+/// A server that listens, and does not answer yet.
+pub struct Server {
+    runtime: Runtime,
+    listener: TcpListener,
+    address: SocketAddr,
+    app: Arc<App>,
+    writer: JoinHandle<()>,
+    room: usize,
+    stop: Arc<AtomicBool>,
+}
+
+impl Server {
+    /// Listens for requests to a model. `lock` is that of its file; `model` is what the file holds.
+    pub fn start(options: Options, model: Model, lock: WriteLock) -> Result<Self, Error> {
+        let loopback = options.listen.ip().is_loopback();
+        if !loopback && options.token.is_none() {
+            return Err(Error::NoToken {
+                address: options.listen,
+            });
+        }
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(processors)
+            // As many as there is room for questions and lessons.
+            .max_blocking_threads(2 * processors)
+            .thread_name("answering")
+            .enable_all()
+            .build()?;
+        let listener = {
+            let _inside = runtime.enter();
+            listen::bind(options.listen)?
+        };
+        let address = listener.local_addr()?;
+        let limits = options.limits;
+        let digits = Digits::behind(&model)?;
+        let file_bytes = std::fs::metadata(&options.path).map_or(0, |file| file.len());
+        let current = Arc::new(Current::new(Edition::new(model, 0, file_bytes)));
+        let stop = Arc::new(AtomicBool::new(false));
+        let started = Writer::start(
+            options.path,
+            lock,
+            Arc::clone(&current),
+            limits,
+            Arc::clone(&stop),
+        )?;
+        let (writer, writing) = started;
+        let app = Arc::new(App {
+            current,
+            writer,
+            limits,
+            guard: Guard::new(options.token.as_deref(), options.cors, loopback),
+            backbones: options.backbones,
+            held_out: options.held_out.or_else(|| digits.as_ref().map(Digits::held_out)),
+            digits,
+            metrics: Metrics::default(),
+            quiet: options.quiet,
+            bodies: Arc::new(Semaphore::new(limits.all_bodies() / 1024 + 1)),
+            questions: Arc::new(Semaphore::new(processors)),
+            lessons: Arc::new(Semaphore::new(processors.div_ceil(2))),
+        });
+        Ok(Self {
+            runtime,
+            listener,
+            address,
+            app,
+            writer: writing,
+            room: listen::room_for(limits.connections),
+            stop,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What ends [`run`](Self::run) once it is set.
+    pub fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    /// Answers requests until [`stop`](Self::stop) is set. What was acknowledged until then is on disk; what is being
+    /// learned is given up.
+    pub fn run(self) {
+        let router = router(&self.app);
+        let (app, room, stop) = (Arc::clone(&self.app), self.room, &self.stop);
+        self.runtime.block_on(async {
+            listen::accept(self.listener, Arc::clone(&app), router, room, stop).await;
+            let told = Instant::now();
+            while app.metrics.in_flight.load(Ordering::Relaxed) > 0 && told.elapsed() < LAST_WORDS {
+                sleep(Duration::from_millis(10)).await;
+            }
+        });
+        drop((app, self.app));
+        // With its connections goes the last way to the writer, which ends then.
+        self.runtime.shutdown_timeout(LAST_WORDS);
+        let _ = self.writer.join();
+    }
+}
