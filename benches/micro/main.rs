@@ -5,13 +5,13 @@
 mod harness;
 
 use anyhow::{Context, Result};
-use autoactivator::forward::{self, Limits};
-use autoactivator::judge::Trial;
-use autoactivator::least_squares::StepwiseFit;
-use autoactivator::linalg::Matrix;
-use autoactivator::node::Nodes;
-use autoactivator::pool::{PoolSpec, Preparation};
-use autoactivator::rng::{Random, Stream};
+use autoactivator::consolidation::{self, Limits};
+use autoactivator::math::Matrix;
+use autoactivator::math::{Random, Stream};
+use autoactivator::pool::Nodes;
+use autoactivator::pool::{GaussianSpec, PoolSpec, Preparation, UniformSpec};
+use autoactivator::reactivation::StepwiseFit;
+use autoactivator::reactivation::Trial;
 use autoactivator::{
     Activation, Check, Consolidation, ConsolidationParams, Learner, Model, Reactivation, ReactivationParams,
     Rows,
@@ -56,11 +56,11 @@ fn learner(pool: PoolSpec, ridge: Option<f64>) -> Result<Consolidation> {
 }
 
 fn gaussian(nodes: usize) -> PoolSpec {
-    PoolSpec::Gaussian {
+    PoolSpec::Gaussian(GaussianSpec {
         nodes,
         activation: Activation::Relu,
         preparation: Preparation::None,
-    }
+    })
 }
 
 /// One step of growth at MNIST's size: 50 batches of 10 candidates, and one of them joining 100 nodes.
@@ -122,7 +122,7 @@ fn consolidation(harness: &Harness) -> Result<()> {
         expected_gain: 0.0,
     };
     harness.run("consolidation: recruiting 200 of 1,000", || {
-        forward::recruit(known.memory(), &[], limits)
+        consolidation::recruit(known.memory(), &[], limits)
     });
     let mut given = learner(gaussian(1000), Some(1e-3))?;
     given.observe(data.train.x.rows(), &data.train.y)?;
@@ -142,11 +142,11 @@ fn consolidation(harness: &Harness) -> Result<()> {
 /// The paper's size of network: 784 features, 680 nodes, 10 classes.
 fn network() -> Result<(Consolidation, Dataset)> {
     let data = generated(10_000, 784, 10)?;
-    let pool = PoolSpec::Uniform {
+    let pool = PoolSpec::Uniform(UniformSpec {
         nodes: 680,
         scope: 0.5,
         activation: Activation::Sigmoid,
-    };
+    });
     let mut network = learner(pool, Some(1e-3))?;
     network.learn(data.train.x.rows(), &data.train.y, &mut ())?;
     Ok((network, data))
@@ -165,7 +165,7 @@ fn predict(harness: &Harness) -> Result<()> {
 }
 
 fn file(harness: &Harness) -> Result<()> {
-    let model = Model::Consolidation(network()?.0);
+    let model = Model::from(network()?.0);
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("model.aact");
     harness.run("file: save, memory of 680 nodes", || model.save(&path));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use autoactivator::rng::{Random, Stream};
+use autoactivator::math::{Random, Stream};
 use autoactivator::{Labels, Table};
 use autoactivator_data::dataset::{self, Dataset, Split};
 use serde::Deserialize;

@@ -26,7 +26,7 @@ pub fn run(worker: &mut Worker, job: &Learn) -> Result<Value> {
     let mut task_seconds = Vec::new();
     for (x, y) in &lessons {
         let start = Instant::now();
-        model.learner_mut().learn(x.rows(), y, &mut ())?;
+        model.learn(x.rows(), y, &mut ())?;
         task_seconds.push(start.elapsed().as_secs_f64());
     }
     let mut aca = Map::new();
@@ -36,7 +36,7 @@ pub fn run(worker: &mut Worker, job: &Learn) -> Result<Value> {
             examine(&model, &dataset, &tasks, name, job.arrival.seed)?.into(),
         );
     }
-    let (size, growth) = (model.learner().size(), model.learner().growth());
+    let (size, growth) = (model.size(), model.growth());
     if let Some(name) = &job.keep {
         worker.keep(name, model);
     }
@@ -56,8 +56,8 @@ fn lesson(dataset: &Dataset, task: &Task) -> (Table, Labels) {
 
 fn fresh(learner: &LearnerSpec, dataset: &Dataset) -> Result<Model> {
     Ok(match learner.clone() {
-        LearnerSpec::Reactivation(params) => Model::Reactivation(Reactivation::new(params.check()?)),
-        LearnerSpec::Consolidation(params) => Model::Consolidation(consolidation(params, dataset)?),
+        LearnerSpec::Reactivation(params) => Model::from(Reactivation::new(params.check()?)),
+        LearnerSpec::Consolidation(params) => Model::from(consolidation(params, dataset)?),
     })
 }
 
@@ -72,6 +72,6 @@ pub fn consolidation(params: ConsolidationParams, dataset: &Dataset) -> Result<C
 /// ACA after the last task, in percent.
 fn examine(model: &Model, dataset: &Dataset, tasks: &[Task], protocol: &str, seed: u64) -> Result<f64> {
     let protocol: Protocol = protocol.parse()?;
-    let accuracy = protocol::accuracy(model.learner(), dataset, tasks, protocol, seed)?;
+    let accuracy = protocol::accuracy(&**model, dataset, tasks, protocol, seed)?;
     Ok(metrics::aca(&[accuracy]))
 }

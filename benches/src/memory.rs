@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use autoactivator::Memory;
-use autoactivator::forward::{self, Limits};
-use autoactivator::linalg::mirror_lower;
+use autoactivator::consolidation::{self, Limits};
+use autoactivator::math::mirror_lower;
 use serde_json::{Value, json};
 
 use crate::job::{Observe, Recruit};
@@ -37,7 +37,7 @@ pub fn recruit(worker: &Worker, job: &Recruit) -> Result<Value> {
         expected_gain: 0.0,
     };
     let start = Instant::now();
-    let (nodes, ended) = forward::recruit(learner.memory(), &[], limits);
+    let (nodes, ended) = consolidation::recruit(learner.memory(), &[], limits);
     let seconds = start.elapsed().as_secs_f64();
     Ok(json!({ "seconds": seconds, "nodes": nodes, "ended": ended }))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use autoactivator::{Consolidation, Deployed, Model};
 use autoactivator_data::dataset::Dataset;
 use serde_json::Value;
@@ -68,10 +68,8 @@ impl Worker {
     }
 
     pub(crate) fn consolidation(&self, name: &str) -> Result<&Consolidation> {
-        match self.model(name)? {
-            Model::Consolidation(learner) => Ok(learner),
-            _ => bail!("model '{name}' has no memory: learn it with consolidation"),
-        }
+        let memory = self.model(name)?.consolidation();
+        memory.with_context(|| format!("model '{name}' has no memory: learn it with consolidation"))
     }
 
     pub(crate) fn deployed(&self, name: &str) -> Result<&Deployed> {

@@ -5,7 +5,6 @@ import json
 import numpy as np
 
 from . import rows
-from ._core import Model
 from .deployed import Rejecting
 from .learner import Learner
 
@@ -94,7 +93,7 @@ class Consolidation(Rejecting, Learner):
         self.class_weights = class_weights
         self.seed = seed
 
-    _make = staticmethod(Model.consolidation)
+    _kind = "consolidation"
 
     def _parameters(self):
         parameters = super()._parameters()
@@ -124,14 +123,14 @@ class Consolidation(Rejecting, Learner):
         return json.loads(self._learned().growth)
 
     def merge(self, other, base=None):
-        """Take in everything that another model over the same pool has learned.
+        """Take in everything that other models over the same pool have learned.
 
         Parameters
         ----------
-        other : Consolidation
-            The other one; it is not changed.
+        other : Consolidation or list of Consolidation
+            The others; they are not changed. Several are added with one solve.
         base : Consolidation or None, default=None
-            The model that both began from, so that what it had learned counts once.
+            The model that all of them began from, so that what it had learned counts once.
 
         Returns
         -------
@@ -149,11 +148,13 @@ class Consolidation(Rejecting, Learner):
         >>> here.merge(there, base=base).predict([[0.95, 0.05], [0.05, 0.95], [0.05, 0.05]])
         array(['right', 'left', 'low'], dtype='<U5')
         """
-        theirs = other._learned()
-        self._check_kind(other._labels, self._labels)
+        others = list(other) if isinstance(other, (list, tuple)) else [other]
+        theirs = [one._learned() for one in others]
+        for one in others:
+            self._check_kind(one._labels, self._labels)
         model = self._learned()
         model.merge(theirs, None if base is None else base._learned())
-        self._keep(model, np.concatenate([self._labels, other._labels]))
+        self._keep(model, np.concatenate([self._labels, *(one._labels for one in others)]))
         return self
 
     def unlearn(self, X, y):
@@ -212,6 +213,35 @@ class Consolidation(Rejecting, Learner):
         model = self._learned()
         model.drop_class(str(label))
         self._keep(model, self._labels)
+        return self
+
+    def rename_class(self, old, new):
+        """Give a class another label; everything that was learned of it stays.
+
+        Parameters
+        ----------
+        old : str or int
+            Its label.
+        new : str or int
+            Its new label, which no other class may have.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> model = Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], ["low", "low", "high", "high"])
+        >>> model.rename_class("low", "small").predict([[0.05]])
+        array(['small'], dtype='<U5')
+        """
+        model = self._learned()
+        self._check_kind(np.asarray([new]), self._labels)
+        model.rename_class(str(old), str(new))
+        labels = [new if str(label) == str(old) else label for label in self._labels]
+        self._keep(model, np.asarray(labels))
         return self
 
     def export(self, path, half=False):

@@ -122,6 +122,30 @@ class NoMemoryError(AutoActivatorError, TypeError):
     """Learning with a model that was deployed without its memory."""
 
 
+class OnlyConsolidationError(AutoActivatorError, TypeError):
+    """Something that only a consolidation model can do, asked of another kind."""
+
+
+class FixedParameterError(AutoActivatorError, ValueError):
+    """A parameter of a model that exists already."""
+
+
+class UnknownKindError(AutoActivatorError, ValueError):
+    """A kind of learner that is not known."""
+
+
+class NotStorableError(AutoActivatorError, ValueError):
+    """A model with something in it that its file cannot hold."""
+
+
+class NoClassNameError(AutoActivatorError, ValueError):
+    """A class without a name."""
+
+
+class ClassExistsError(AutoActivatorError, ValueError):
+    """A new name for a class that another class has."""
+
+
 class UnknownClassError(AutoActivatorError, ValueError):
     """A class that is not there."""
 

@@ -13,6 +13,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import validate_data
 
 from . import rows
+from ._core import Model
 from .error import FeatureCountError, NoFeaturesError, ParameterError
 from .summary import html
 
@@ -220,7 +221,7 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     def _new_model(self):
         """A model that has seen nothing, with the estimator's parameters."""
-        return self._make(_as_json(self._parameters()))
+        return Model(self._kind, _as_json(self._parameters()))
 
     def _parameters(self):
         """The parameters under the names of the method; what is None has its default there."""

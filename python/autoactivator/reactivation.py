@@ -2,7 +2,6 @@
 
 import json
 
-from ._core import Model
 from .learner import Learner
 
 
@@ -93,12 +92,12 @@ class Reactivation(Learner):
         self.repeated_classes = repeated_classes
         self.seed = seed
 
-    _make = staticmethod(Model.reactivation)
+    _kind = "reactivation"
     _changeable = ("repeated_classes",)
 
     def _check_unchanged(self):
         super()._check_unchanged()
-        self._model.accept_repeated_classes(self.repeated_classes == "accept")
+        self._model.set_parameters(json.dumps({"repeated_classes": self.repeated_classes}))
 
     @property
     def growth_(self):

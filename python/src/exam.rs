@@ -120,7 +120,7 @@ pub fn accuracy(
         image: None,
     };
     examine(py, |_| {
-        autoactivator_exam::protocol::accuracy(model.read().learner(), &dataset, &tasks, protocol, seed)
+        autoactivator_exam::protocol::accuracy(&**model.read(), &dataset, &tasks, protocol, seed)
     })
 }
 

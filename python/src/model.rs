@@ -5,11 +5,8 @@
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use autoactivator::linalg::{Matrix, Real};
-use autoactivator::{
-    Binding, Check, Consolidation, ConsolidationParams, Deployed, Error, Model as CoreModel, Reactivation,
-    ReactivationParams, RepeatedClasses, Rows,
-};
+use autoactivator::math::Matrix;
+use autoactivator::{Binding, Consolidation, Error, Model as CoreModel, Rows};
 use autoactivator_data::shard;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,7 +15,6 @@ use serde::Serialize;
 
 use crate::arrays::{Array, codes, doubles};
 use crate::error::raise;
-use crate::parameters;
 use crate::partial::{chosen, read_partial};
 use crate::work::{work, work_on_files};
 
@@ -68,35 +64,25 @@ impl Model {
         })
     }
 
-    /// Changes the memory of consolidation.
+    /// Changes the model.
     fn change(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut Consolidation) -> Result<(), Error> + Send,
+        change: impl FnOnce(&mut CoreModel) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
-        work(py, |_| match &mut *self.write() {
-            CoreModel::Consolidation(learner) => change(learner),
-            _ => Err(Error::NoMemory),
-        })
+        work(py, |_| change(&mut self.write()))
     }
 }
 
 #[pymethods]
 impl Model {
-    /// A consolidation that has seen nothing, with parameters as JSON.
-    #[staticmethod]
-    fn consolidation(py: Python<'_>, parameters: &str) -> PyResult<Self> {
-        let params: ConsolidationParams = parameters::read(py, parameters)?;
-        let params = params.check().map_err(|e| raise(py, &e))?;
-        Ok(Self::new(CoreModel::Consolidation(Consolidation::new(params))))
-    }
-
-    /// A reactivation that has seen nothing, with parameters as JSON.
-    #[staticmethod]
-    fn reactivation(py: Python<'_>, parameters: &str) -> PyResult<Self> {
-        let params: ReactivationParams = parameters::read(py, parameters)?;
-        let params = params.check().map_err(|e| raise(py, &e))?;
-        Ok(Self::new(CoreModel::Reactivation(Reactivation::new(params))))
+    /// A model of a kind that has seen nothing, with parameters as JSON.
+    #[new]
+    fn begin_new(py: Python<'_>, kind: &str, parameters: &str) -> PyResult<Self> {
+        let parameters =
+            serde_json::from_str(parameters).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let model = CoreModel::new(kind, &parameters).map_err(|e| raise(py, &e))?;
+        Ok(Self::new(model))
     }
 
     /// Reads a model file.
@@ -108,10 +94,7 @@ impl Model {
     /// Reads the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let model = CoreModel::from_bytes(bytes).map_err(|reason| Error::BadModel {
-            path: PathBuf::from("bytes"),
-            reason,
-        });
+        let model = CoreModel::received("bytes", bytes);
         model.map(Self::new).map_err(|e| raise(py, &e))
     }
 
@@ -121,83 +104,69 @@ impl Model {
     }
 
     /// The bytes of a model file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| self.read().to_bytes());
-        PyBytes::new(py, &bytes)
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = work(py, |_| self.read().to_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// A model is pickled as its file.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let bytes = slf.get().to_bytes(py);
+        let bytes = slf.get().to_bytes(py)?;
         (py.get_type::<Self>().getattr("from_bytes")?, (bytes,)).into_pyobject(py)
     }
 
     /// `consolidation`, `reactivation` or `deployed`.
     #[getter]
     fn kind(&self, py: Python<'_>) -> &'static str {
-        py.detach(|| self.read().learner().name())
+        py.detach(|| self.read().name())
     }
 
     /// Class names in the order of their arrival.
     #[getter]
     fn classes(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| self.read().learner().classes().to_vec())
+        py.detach(|| self.read().classes().to_vec())
     }
 
     /// Features of a row; none before the first task.
     #[getter]
     fn n_features(&self, py: Python<'_>) -> Option<usize> {
-        py.detach(|| self.read().learner().n_features())
+        py.detach(|| self.read().n_features())
     }
 
     /// Parameters as JSON; null for a deployed model.
     #[getter]
     fn parameters(&self, py: Python<'_>) -> String {
-        py.detach(|| match &*self.read() {
-            CoreModel::Consolidation(learner) => json(learner.params()),
-            CoreModel::Reactivation(learner) => json(learner.params()),
-            CoreModel::Deployed(_) => json(&()),
-        })
+        py.detach(|| json(&self.read().parameters()))
     }
 
     /// How it grew, one JSON object a task.
     #[getter]
     fn growth(&self, py: Python<'_>) -> String {
-        py.detach(|| json(&self.read().learner().growth()))
+        py.detach(|| json(&self.read().growth()))
     }
 
     /// How large it is, as JSON.
     #[getter]
     fn size(&self, py: Python<'_>) -> String {
-        py.detach(|| json(&self.read().learner().size()))
+        py.detach(|| json(&self.read().size()))
     }
 
     /// Learns one task: rows, the names of its classes, and a code into these for each row.
     fn learn(&self, py: Python<'_>, x: Array<f32>, names: Vec<String>, y: Array<u32>) -> PyResult<()> {
         let (rows, labels) = (x.rows(py)?, y.labels(py, names)?);
-        work(py, |signals| {
-            self.write().learner_mut().learn(rows, &labels, signals)
-        })
+        work(py, |signals| self.write().learn(rows, &labels, signals))
     }
 
-    /// Whether classes that come again are accepted; for reactivation alone.
-    fn accept_repeated_classes(&self, py: Python<'_>, accept: bool) {
-        let choice = if accept {
-            RepeatedClasses::Accept
-        } else {
-            RepeatedClasses::Refuse
-        };
-        py.detach(|| {
-            if let CoreModel::Reactivation(learner) = &mut *self.write() {
-                learner.set_repeated_classes(choice);
-            }
-        });
+    /// Asks for parameters, as a JSON object: those that may not change are refused by name.
+    fn set_parameters(&self, py: Python<'_>, parameters: &str) -> PyResult<()> {
+        let asked = serde_json::from_str(parameters).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        self.change(py, |model| model.set_parameters(&asked))
     }
 
     /// The class of each row, as the bytes of codes.
     fn predict(&self, py: Python<'_>, x: Array<f32>) -> PyResult<Py<PyByteArray>> {
-        let found = self.ask(py, &x, |model, rows| model.learner().predict(rows))?;
+        let found = self.ask(py, &x, |model, rows| model.predict(rows))?;
         codes(py, &found)
     }
 
@@ -214,7 +183,7 @@ impl Model {
             let model = self.read();
             let mut found = Vec::with_capacity(rows.len());
             for group in rows.chunks(rows_per_group.unwrap_or(rows.len())) {
-                found.extend(model.learner().predict_group(group)?);
+                found.extend(model.predict_group(group)?);
                 signals.go_on()?;
             }
             Ok(found)
@@ -226,7 +195,8 @@ impl Model {
     /// their class.
     fn predict_known(&self, py: Python<'_>, x: Array<f32>, reject: f64) -> PyResult<Py<PyByteArray>> {
         let found = self.ask(py, &x, |model, rows| {
-            let answers = deployed(model)?.answers(rows, reject)?;
+            model.check_reject(reject)?;
+            let answers = model.answers(rows, reject)?;
             Ok(answers.iter().map(|a| a.class.unwrap_or(UNKNOWN)).collect())
         })?;
         codes(py, &found)
@@ -234,76 +204,68 @@ impl Model {
 
     /// Scores of every class, row after row, as the bytes of doubles.
     fn scores(&self, py: Python<'_>, x: Array<f32>) -> PyResult<Py<PyByteArray>> {
-        let scores = self.ask(py, &x, |model, rows| match model {
-            CoreModel::Reactivation(learner) => learner.scores(rows).map(|s| row_by_row(&s)),
-            model => Ok(row_by_row(&deployed(model)?.scores(rows)?)),
-        })?;
+        let scores = self.ask(py, &x, |model, rows| Ok(row_by_row(&model.scores(rows)?)))?;
         doubles(py, &scores)
     }
 
     /// Probabilities of every class, row after row, as the bytes of doubles.
     fn probabilities(&self, py: Python<'_>, x: Array<f32>) -> PyResult<Py<PyByteArray>> {
-        let probabilities = self.ask(py, &x, |model, rows| match model {
-            CoreModel::Reactivation(learner) => learner.probabilities(rows).map(|p| row_by_row(&p)),
-            model => {
-                let answers = deployed(model)?.answers(rows, 0.0)?;
-                let all = answers.iter().flat_map(|answer| &answer.probabilities);
-                Ok(all.map(|&p| f64::from(p)).collect())
-            }
-        })?;
+        let probabilities = self.ask(py, &x, |model, rows| Ok(row_by_row(&model.probabilities(rows)?)))?;
         doubles(py, &probabilities)
     }
 
-    /// Takes in what other models over the same pool have learned; what all of them learned from `base` counts once.
-    #[pyo3(signature = (other, base=None))]
-    fn merge(&self, py: Python<'_>, other: &Self, base: Option<&Self>) -> PyResult<()> {
-        // Both are read first: each of them may be this very model.
-        let other = work(py, |_| {
-            let mut other = consolidation(&other.read())?;
-            if let Some(base) = base {
-                other.subtract(&consolidation(&base.read())?)?;
-            }
-            Ok(other)
-        })?;
-        self.change(py, |learner| learner.merge(&other))
+    /// Takes in what other models over the same pool have learned, with one solve; what all of them learned from `base`
+    /// counts once.
+    #[pyo3(signature = (others, base=None))]
+    fn merge(&self, py: Python<'_>, others: Vec<Py<Self>>, base: Option<&Self>) -> PyResult<()> {
+        // All of them are copied first: any may be this very model.
+        let others: Vec<CoreModel> = others.iter().map(|other| other.get().read().clone()).collect();
+        let base = base.map(|base| base.read().clone());
+        self.change(py, |model| {
+            model.merge(&others.iter().collect::<Vec<_>>(), base.as_ref())
+        })
     }
 
     /// Takes rows back that were learned.
     fn unlearn(&self, py: Python<'_>, x: Array<f32>, names: Vec<String>, y: Array<u32>) -> PyResult<()> {
         let (rows, labels) = (x.rows(py)?, y.labels(py, names)?);
-        self.change(py, |learner| learner.unlearn(rows, &labels))
+        self.change(py, |model| model.unlearn(rows, &labels))
     }
 
     /// Forgets a class.
     fn drop_class(&self, py: Python<'_>, name: &str) -> PyResult<()> {
-        self.change(py, |learner| learner.drop_class(name))
+        self.change(py, |model| model.drop_class(name))
+    }
+
+    /// Gives a class another name.
+    fn rename_class(&self, py: Python<'_>, old: &str, new: &str) -> PyResult<()> {
+        self.change(py, |model| model.rename_class(old, new))
     }
 
     /// The same pool, parameters and ledger without anything learned.
     fn pool_alone(&self, py: Python<'_>) -> PyResult<Self> {
-        work(py, |_| Ok(consolidation(&self.read())?.pool_alone()))
-            .map(|learner| Self::new(CoreModel::Consolidation(learner)))
+        work(py, |_| Ok(self.read().consolidation()?.pool_alone())).map(|learner| Self::new(learner.into()))
     }
 
     /// What sums must have in common with this memory to be added, as JSON.
     #[getter]
     fn binding(&self, py: Python<'_>) -> PyResult<String> {
-        work(py, |_| Ok(json(&consolidation(&self.read())?.binding()?)))
+        work(py, |_| Ok(json(&self.read().consolidation()?.binding()?)))
     }
 
     /// Refuses a binding that is not this one, and names what differs.
     fn check_binding(&self, py: Python<'_>, binding: &str) -> PyResult<()> {
         let expected: Binding =
             serde_json::from_str(binding).map_err(|e| PyValueError::new_err(e.to_string()))?;
-        work(py, |_| expected.check(&consolidation(&self.read())?.binding()?))
+        work(py, |_| expected.check(&self.read().consolidation()?.binding()?))
     }
 
     /// The files that came as partial memories: hash and name of each.
     #[getter]
     fn ledger(&self, py: Python<'_>) -> Vec<(String, String)> {
-        py.detach(|| match &*self.read() {
-            CoreModel::Consolidation(learner) => owned(learner.ledger().files()),
-            _ => Vec::new(),
+        py.detach(|| match self.read().consolidation() {
+            Ok(learner) => owned(learner.ledger().files()),
+            Err(_) => Vec::new(),
         })
     }
 
@@ -317,9 +279,9 @@ impl Model {
     ) -> PyResult<()> {
         let columns = chosen(label, columns);
         work_on_files(py, |signals| {
-            let mut learner = consolidation(&self.read())?;
+            let mut learner = memory(&self.read())?;
             shard::begin(&mut learner, &tables, &columns, signals)?;
-            *self.write() = CoreModel::Consolidation(learner);
+            *self.write() = learner.into();
             Ok(())
         })
     }
@@ -335,7 +297,7 @@ impl Model {
     ) -> PyResult<bool> {
         let (partial, columns) = (read_partial(py, partial)?, chosen(label, columns));
         work_on_files(py, |signals| {
-            let mut learner = consolidation(&self.read())?;
+            let mut learner = memory(&self.read())?;
             let rows = if tables.is_empty() {
                 None
             } else {
@@ -343,28 +305,20 @@ impl Model {
                 Some(learner.fresh::<autoactivator_data::Error, _>(rows, signals)?)
             };
             let new = learner.absorb(&partial, rows.as_ref().map(|(x, y)| (x, y)))?;
-            *self.write() = CoreModel::Consolidation(learner);
+            *self.write() = learner.into();
             Ok(new)
         })
     }
 
     /// Writes the deployed model alone.
     fn export(&self, py: Python<'_>, path: PathBuf, half: bool) -> PyResult<()> {
-        work(py, |_| deployed(&self.read())?.save(&path, half))
+        work(py, |_| self.read().export(&path, half).map(|_| ()))
     }
 
     /// The deployed model as the bytes of an ONNX file.
     fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = work(py, |_| Ok(deployed(&self.read())?.to_onnx()))?;
+        let bytes = work(py, |_| Ok(self.read().deployed()?.to_onnx()))?;
         Ok(PyBytes::new(py, &bytes))
-    }
-}
-
-fn deployed(model: &CoreModel) -> Result<&Deployed, Error> {
-    match model {
-        CoreModel::Consolidation(learner) => learner.deployed().ok_or(Error::NothingLearned),
-        CoreModel::Deployed(deployed) => Ok(deployed),
-        CoreModel::Reactivation(_) => Err(Error::NoMemory),
     }
 }
 
@@ -374,15 +328,13 @@ fn owned<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, St
         .collect()
 }
 
-pub fn consolidation(model: &CoreModel) -> Result<Consolidation, Error> {
-    match model {
-        CoreModel::Consolidation(learner) => Ok(learner.clone()),
-        _ => Err(Error::NoMemory),
-    }
+/// A copy of the learner with the additive memory, to be changed without harm.
+fn memory(model: &CoreModel) -> Result<Consolidation, Error> {
+    model.consolidation().cloned()
 }
 
-fn row_by_row<T: Real>(matrix: &Matrix<T>) -> Vec<f64> {
-    let row = |i| (0..matrix.n_cols()).map(move |c| matrix[(i, c)].into());
+fn row_by_row(matrix: &Matrix<f64>) -> Vec<f64> {
+    let row = |i| (0..matrix.n_cols()).map(move |c| matrix[(i, c)]);
     (0..matrix.n_rows()).flat_map(row).collect()
 }
 

@@ -11,7 +11,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::error::raise;
-use crate::model::{Model, consolidation};
+use crate::model::Model;
 use crate::work::{work, work_on_files};
 
 /// What one worker takes in; nothing is left of it once its sums were taken.
@@ -40,7 +40,7 @@ impl Share {
     /// Nothing taken in, over the pool of a model.
     #[new]
     fn new(py: Python<'_>, pool: &Model) -> PyResult<Self> {
-        let share = work(py, |_| CoreShare::of(&consolidation(&pool.read())?))?;
+        let share = work(py, |_| CoreShare::of(pool.read().consolidation()?))?;
         Ok(Self(Mutex::new(Some(share))))
     }
 
@@ -78,7 +78,7 @@ impl Share {
         let bytes = work(py, |_| {
             let mut share = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let partial = share.take().ok_or(Error::NoPool)?.into_partial()?;
-            Ok(partial.to_bytes(single))
+            partial.to_bytes(single)
         })?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -92,12 +92,12 @@ pub fn add_up<'py>(
     single: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = work(py, |_| {
-        let mut partials = partials.iter().map(|bytes| received(bytes));
+        let mut partials = partials.iter().map(|bytes| Partial::received("bytes", bytes));
         let mut sum = partials.next().ok_or(Error::NothingLearned)??;
         for partial in partials {
             sum.merge(&partial?)?;
         }
-        Ok(sum.to_bytes(single))
+        sum.to_bytes(single)
     })?;
     Ok(PyBytes::new(py, &bytes))
 }
@@ -119,12 +119,5 @@ pub fn chosen(label: Option<String>, columns: Vec<String>) -> Columns {
 
 /// A partial memory from its bytes.
 pub fn read_partial(py: Python<'_>, bytes: &[u8]) -> PyResult<Partial> {
-    received(bytes).map_err(|error| raise(py, &error))
-}
-
-fn received(bytes: &[u8]) -> Result<Partial, Error> {
-    Partial::from_bytes(bytes).map_err(|reason| Error::BadModel {
-        path: PathBuf::from("bytes"),
-        reason,
-    })
+    Partial::received("bytes", bytes).map_err(|error| raise(py, &error))
 }

@@ -196,9 +196,9 @@ MISTAKES = {
     "other pool": (lambda m, X, y: m.merge(Consolidation(seed=1).fit(X, y)), error.DifferentPoolsError,
                    "the memories have different pools"),
     "one class": (lambda m, X, y: Reactivation().fit(X[y == 0], y[y == 0]), error.OneClassError,
-                  "task 1 has one class only \\('0'\\)"),
+                  "task 1 has only one class \\('0'\\)"),
     "one row": (lambda m, X, y: Reactivation().fit(X[:20], np.arange(20)), error.TooFewRowsError,
-                "has 1 row only: at least 2 are needed"),
+                "has only 1 row: at least 2 are needed"),
     "repeated": (lambda m, X, y: Reactivation(**QUICK).fit(X, y).partial_fit(X, y), error.RepeatedClassError,
                  "was learned in task 1 already: set `repeated_classes` to `accept`"),
     "candidates": (lambda m, X, y: Reactivation(t_max=100_000, step_size=10_000).fit(X, y),
@@ -230,9 +230,10 @@ def variants(path):
 
 
 def test_each_error_has_an_exception_of_its_own():
-    method, exam = variants("crates/autoactivator/src/error.rs"), variants("crates/autoactivator-exam/src/error.rs")
-    assert len(method) > 20
-    for variant in method + exam:
+    crates = ("autoactivator", "autoactivator-data", "autoactivator-exam")
+    found = [variants(f"crates/{crate}/src/error.rs") for crate in crates]
+    assert len(found[0]) > 20
+    for variant in {variant for of_crate in found for variant in of_crate}:
         if variant not in ("Method", "Features"):  # these only carry another one
             exception = getattr(error, f"{variant}Error")
             assert issubclass(exception, error.AutoActivatorError) and exception.__doc__

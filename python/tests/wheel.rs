@@ -117,7 +117,7 @@ fn library_model() -> PathBuf {
     let mut learner = Consolidation::new(ConsolidationParams::default().check().unwrap());
     learner.learn(Rows::new(&x, 6).unwrap(), &y, &mut ()).unwrap();
     let path = place().join("library.aact");
-    Model::Consolidation(learner).save(&path).unwrap();
+    Model::from(learner).save(&path).unwrap();
     path
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use autoactivator::Answer;
+use autoactivator::model::{Detail, class_of, detailed, object};
 use autoactivator_data::table::{AnswerRow, AnswerTable};
-use autoactivator_server::answer::{self, Detail, class_of, detailed};
 
 use crate::args::AnswerFormat;
 
@@ -76,7 +76,7 @@ impl<'a> Answers<'a> {
                 writeln!(writer, "{line}")?;
             }
             Sink::Jsonl(writer) => {
-                let line = answer::object(self.classes, answer, self.detail, self.row, name);
+                let line = object(self.classes, answer, self.detail, self.row, name);
                 writeln!(writer, "{line}")?;
             }
             Sink::Parquet(table) => table.write(AnswerRow {

@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use autoactivator::pool::{ConvolutionSpec, PoolSpec, Preparation};
-use autoactivator::{
-    Activation, ConsolidationParams, ImageShape, Precision, ReactivationParams, ReadoutKind, RepeatedClasses,
-};
+use autoactivator::pool::PoolSpec;
+use autoactivator::{Activation, ImageShape, Precision, ReadoutKind, RepeatedClasses};
 use autoactivator_data::Columns;
 use autoactivator_exam::contender::LearnerKind;
 use autoactivator_exam::protocol::Protocol;
@@ -52,6 +50,8 @@ pub enum Command {
     Unlearn(UnlearnArgs),
     /// Forget a class
     DropClass(DropClassArgs),
+    /// Give a class another name
+    RenameClass(RenameClassArgs),
     /// Write the deployed model alone: recruited nodes and readout, without the memory
     Export(ExportArgs),
     /// Teach it live: learn and predict over HTTP, with a page to draw on
@@ -345,6 +345,18 @@ pub struct DropClassArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct RenameClassArgs {
+    /// The model file
+    pub model: PathBuf,
+
+    /// The class
+    pub from: String,
+
+    /// Its new name
+    pub to: String,
+}
+
+#[derive(Debug, Args)]
 pub struct ExportArgs {
     /// The model file with its memory
     pub model: PathBuf,
@@ -438,6 +450,23 @@ pub enum ModelKind {
     Consolidation,
     /// The paper's: one neural unit per task
     Reactivation,
+}
+
+impl ModelKind {
+    /// The name in model files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Consolidation => "consolidation",
+            Self::Reactivation => "reactivation",
+        }
+    }
+
+    /// The kind of this name; none for models that cannot be begun here.
+    pub fn of(name: &str) -> Option<Self> {
+        [Self::Consolidation, Self::Reactivation]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
 }
 
 /// Learners of the exam by name.
@@ -534,8 +563,8 @@ pub struct ReactivationArgs {
 pub struct ConsolidationArgs {
     /// Kind of the pool [default: convolution for images of 16 pixels and more, the features and random nodes on them
     /// otherwise]
-    #[arg(long, value_enum)]
-    pub pool: Option<PoolKind>,
+    #[arg(long, value_parser = pools())]
+    pub pool: Option<PoolSpec>,
 
     /// Nodes of the pool, or filters of a convolution
     #[arg(long, value_name = "N", requires = "pool")]
@@ -582,115 +611,10 @@ pub struct ConsolidationArgs {
     pub image: Option<ImageShape>,
 }
 
-/// Pools by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PoolKind {
-    /// The paper's nodes
-    Uniform,
-    /// Normal weights and ReLU on standardised features
-    Gaussian,
-    /// The features themselves, standardised
-    Features,
-    /// Random nodes on random rectangles of an image
-    Patches,
-    /// Differences of two rows of different classes, on random rectangles
-    Differences,
-    /// Filters cut from images, read over the cells of a grid
-    Convolution,
-}
-
-impl ReactivationArgs {
-    /// The parameters: `base` where nothing was given.
-    pub fn params(&self, shared: &SharedArgs, base: ReactivationParams) -> ReactivationParams {
-        ReactivationParams {
-            step_size: self.step_size.unwrap_or(base.step_size),
-            t_max: self.t_max.unwrap_or(base.t_max),
-            l_max: self.l_max.unwrap_or(base.l_max),
-            expected_accuracy: self.expected_accuracy.unwrap_or(base.expected_accuracy),
-            r: shared.r.unwrap_or(base.r),
-            scopes: self.scopes.clone().unwrap_or(base.scopes),
-            activation: self.activation.unwrap_or(base.activation),
-            ridge: shared.ridge.unwrap_or(base.ridge),
-            validation: self.validation.unwrap_or(base.validation),
-            patience: self.patience.unwrap_or(base.patience),
-            layers: self.layers.unwrap_or(base.layers),
-            reuse: self.reuse || base.reuse,
-            screening: base.screening && !self.no_screening,
-            repeated_classes: self.repeated_classes.unwrap_or(base.repeated_classes),
-            seed: base.seed,
-        }
-    }
-}
-
-impl ConsolidationArgs {
-    /// The parameters: `base` where nothing was given.
-    pub fn params(&self, shared: &SharedArgs, base: ConsolidationParams) -> ConsolidationParams {
-        let mut class_weights = base.class_weights;
-        class_weights.extend(self.class_weight.iter().cloned());
-        ConsolidationParams {
-            pool: self.pool_spec().or(base.pool),
-            image: self.image.or(base.image),
-            max_nodes: self.max_nodes.or(base.max_nodes),
-            nodes_per_class: self.nodes_per_class.or(base.nodes_per_class),
-            r: shared.r.unwrap_or(base.r),
-            expected_gain: self.expected_gain.unwrap_or(base.expected_gain),
-            readout: self.readout.unwrap_or(base.readout),
-            ridge: shared.ridge.or(base.ridge),
-            shrinkage: self.shrinkage.unwrap_or(base.shrinkage),
-            precision: self.precision.unwrap_or(base.precision),
-            fading: self.fading.unwrap_or(base.fading),
-            class_weights,
-            seed: base.seed,
-        }
-    }
-
-    fn pool_spec(&self) -> Option<PoolSpec> {
-        let nodes = self.pool_nodes.unwrap_or(2000);
-        let preparation = Preparation::Standardise;
-        let pool = match self.pool? {
-            PoolKind::Uniform => PoolSpec::Uniform {
-                nodes,
-                scope: 0.5,
-                activation: Activation::Sigmoid,
-            },
-            PoolKind::Gaussian => PoolSpec::Gaussian {
-                nodes,
-                activation: Activation::Relu,
-                preparation,
-            },
-            PoolKind::Features => PoolSpec::Features {
-                preparation: Preparation::Columns,
-            },
-            PoolKind::Patches => PoolSpec::Patches {
-                nodes,
-                activation: Activation::Relu,
-            },
-            PoolKind::Differences => PoolSpec::Differences {
-                nodes,
-                scale: 4.0,
-                activation: Activation::Sigmoid,
-            },
-            PoolKind::Convolution => {
-                let filters = self.pool_nodes.unwrap_or(ConvolutionSpec::default().filters);
-                PoolSpec::Convolution(ConvolutionSpec {
-                    filters,
-                    ..ConvolutionSpec::default()
-                })
-            }
-        };
-        Some(match self.second_layer {
-            Some(directions) => PoolSpec::Stack {
-                preparation: match pool {
-                    PoolSpec::Features { .. } => Preparation::SoftRoot,
-                    _ => Preparation::Standardise,
-                },
-                first: Box::new(pool),
-                directions,
-                activations: vec![Activation::Relu],
-            },
-            None => pool,
-        })
-    }
+/// Pools by name, with their usual settings.
+fn pools() -> impl TypedValueParser<Value = PoolSpec> {
+    let values = PoolSpec::KINDS.map(|(name, meaning)| PossibleValue::new(name).help(meaning));
+    PossibleValuesParser::new(values).try_map(|name| PoolSpec::named(&name).ok_or("no such pool"))
 }
 
 /// A value by the name it has in files.

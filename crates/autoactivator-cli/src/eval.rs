@@ -17,7 +17,7 @@ const SHOWN: usize = 10;
 
 pub fn eval(args: &EvalArgs) -> Result<()> {
     let model = Model::load(&args.model)?;
-    if model.learner().n_features().is_none() {
+    if model.n_features().is_none() {
         bail!(Error::NothingLearned);
     }
     let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
@@ -26,20 +26,17 @@ pub fn eval(args: &EvalArgs) -> Result<()> {
     for batch in rows.batches()? {
         let batch = batch.with_context(|| args.rows.name())?;
         let y = batch.y.context(NO_CLASSES).with_context(|| args.rows.name())?;
-        let places = model.learner().predict(batch.x.rows());
+        let places = model.predict(batch.x.rows());
         let places = places.with_context(|| args.rows.name())?;
-        let classes = model.learner().classes();
+        let classes = model.classes();
         for (place, y) in places.into_iter().zip(y) {
             found.add(y, &classes[place as usize]);
         }
     }
     let text = if args.json {
-        format!(
-            "{:#}\n",
-            found.as_json(&args.rows.name(), model.learner().classes())
-        )
+        format!("{:#}\n", found.as_json(&args.rows.name(), model.classes()))
     } else {
-        found.as_text(&args.rows.name(), model.learner().classes())
+        found.as_text(&args.rows.name(), model.classes())
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())

@@ -20,6 +20,7 @@ use toml::{Table, Value};
 
 use crate::args::RunArgs;
 use crate::entrant::EntrantSection;
+use crate::given::{self, laid_over};
 
 /// What is examined, and how.
 #[derive(Debug)]
@@ -203,10 +204,9 @@ impl Experiment {
             let named = entered(&args.learners).into_iter().map(|kind| self.of_kind(kind));
             self.contenders = named.collect::<Result<Vec<_>>>()?.concat();
         }
-        for contender in &mut self.contenders {
-            apply(args, contender);
-        }
-        Ok(())
+        self.contenders
+            .iter_mut()
+            .try_for_each(|contender| apply(args, contender))
     }
 
     /// The contenders of a kind, or one with the parameters of the file.
@@ -241,15 +241,14 @@ impl Experiment {
 }
 
 /// Lets the options of the command line hold.
-fn apply(args: &RunArgs, contender: &mut Contender) {
-    contender.reactivation = args
-        .reactivation
-        .params(&args.shared, contender.reactivation.clone());
-    contender.consolidation = args
-        .consolidation
-        .params(&args.shared, contender.consolidation.clone());
+fn apply(args: &RunArgs, contender: &mut Contender) -> Result<()> {
+    let reactivation = given::reactivation(&args.reactivation, &args.shared);
+    contender.reactivation = laid_over(&contender.reactivation, &reactivation)?;
+    let consolidation = given::consolidation(&args.consolidation, &args.shared);
+    contender.consolidation = laid_over(&contender.consolidation, &consolidation)?;
     contender.reactivation.seed = args.seed;
     contender.consolidation.seed = args.seed;
+    Ok(())
 }
 
 /// Lays one table over another: tables are laid over each other, everything else is replaced.

@@ -10,6 +10,7 @@ mod entrant;
 mod eval;
 mod experiment;
 mod extract;
+mod given;
 mod image_args;
 mod inspect;
 mod interrupt;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => memory::merge(args),
         Command::Unlearn(args) => memory::unlearn(args),
         Command::DropClass(args) => memory::drop_class(args),
+        Command::RenameClass(args) => memory::rename_class(args),
         Command::Export(args) => memory::export(args),
         Command::Serve(args) => serve::serve(args),
         Command::Data(DataCommand::Get(args)) => data::get(args),

@@ -1,10 +1,10 @@
 //! `autoactivator predict`: the class of each row; how many were right on stderr, when rows carry their class.
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Answer, Error, Learner, Model, Rows};
+use autoactivator::model::{Detail, class_of};
+use autoactivator::{Answer, Error, Model, Rows};
 use autoactivator_data::Batch;
 use autoactivator_data::Part;
-use autoactivator_server::answer::{self, Detail, class_of, sure};
 
 use crate::answers::{Answers, refuse_same};
 use crate::args::{GroupSize, PredictArgs};
@@ -13,8 +13,7 @@ use crate::rows::{Expected, RowSource};
 pub fn predict(args: &PredictArgs) -> Result<()> {
     refuse_same(args.output.as_ref(), &args.model)?;
     let model = Model::load(&args.model)?;
-    let learner = model.learner();
-    if learner.n_features().is_none() {
+    if model.n_features().is_none() {
         bail!(Error::NothingLearned);
     }
     let detail = match args.top {
@@ -24,23 +23,23 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
     };
     let asked = detail != Detail::Class || args.reject > 0.0;
     let alone = args.group == GroupSize::Rows(1);
-    if asked && !(alone && answer::rejects(&model)) {
+    if asked && !(alone && model.abilities().rejects) {
         bail!("--proba, --top and --reject need a consolidation model, and rows judged alone");
     }
     let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
-    let mut answers = Answers::create(args.output.as_deref(), args.format, learner.classes(), detail)?;
+    let mut answers = Answers::create(args.output.as_deref(), args.format, model.classes(), detail)?;
     let mut tally = Tally::default();
     for batch in grouped(&rows, args.group)? {
         let batch = batch.with_context(|| args.rows.name())?;
         let x = batch.x.rows();
         let found = if alone {
-            answer::answers(&model, x, detail, args.reject)
+            model.answer(x, detail, args.reject)
         } else {
-            predict_groups(learner, x, args.group).map(|found| found.into_iter().map(sure).collect())
+            predict_groups(&model, x, args.group).map(|found| found.into_iter().map(Answer::sure).collect())
         };
         let found = found.with_context(|| args.rows.name())?;
         answers.write(&found, batch.names.as_deref())?;
-        tally.add(learner.classes(), &found, batch.y.as_deref());
+        tally.add(model.classes(), &found, batch.y.as_deref());
     }
     answers.finish()?;
     tally.report();
@@ -94,12 +93,11 @@ impl Tally {
     }
 }
 
-fn predict_groups(learner: &dyn Learner, x: Rows<'_>, group: GroupSize) -> Result<Vec<u32>, Error> {
+fn predict_groups(model: &Model, x: Rows<'_>, group: GroupSize) -> Result<Vec<u32>, Error> {
     match group {
-        GroupSize::All => learner.predict_group(x),
+        GroupSize::All => model.predict_group(x),
         GroupSize::Rows(rows) => {
-            let groups: Result<Vec<_>, _> =
-                x.chunks(rows).map(|group| learner.predict_group(group)).collect();
+            let groups: Result<Vec<_>, _> = x.chunks(rows).map(|group| model.predict_group(group)).collect();
             Ok(groups?.concat())
         }
     }

@@ -43,8 +43,8 @@ pub struct Expected<'a> {
 impl<'a> Expected<'a> {
     pub fn of(model: Option<&'a Model>) -> Self {
         Self {
-            n_features: model.and_then(|model| model.learner().n_features()),
-            origin: model.and_then(Model::origin),
+            n_features: model.and_then(|model| model.n_features()),
+            origin: model.and_then(|model| model.origin()),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{ConsolidationParams, Model, WriteLock};
+use autoactivator::{ConsolidationParams, Model, ModelFile};
 use autoactivator_data::Extractor;
 use autoactivator_data::Part;
 use autoactivator_data::origin::difference;
@@ -118,15 +118,14 @@ impl LimitArgs {
 pub fn serve(args: &ServeArgs) -> Result<()> {
     let token = token(args)?;
     // Held from here on: what is read now is what is changed later.
-    let lock = WriteLock::take(&args.model)?;
+    let file = ModelFile::lock(&args.model)?;
     let backbones = match args.images.backbones.as_slice() {
         [] => None,
         _ => Some(open_backbones(&args.images)?),
     };
-    let model = open(args, backbones.as_ref())?;
+    let model = open(&file, args, backbones.as_ref())?;
     let options = Options {
         listen: args.listen,
-        path: args.model.clone(),
         token,
         cors: args.cors.clone(),
         limits: args.limits.limits(),
@@ -138,7 +137,7 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
             .transpose()?,
         quiet: args.quiet,
     };
-    let server = Server::start(options, model, lock)?;
+    let server = Server::start(options, model, file)?;
     let stop = server.stop();
     thread::spawn(move || {
         while !interrupt::requested() {
@@ -155,18 +154,19 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
     Ok(())
 }
 
-/// The model in the file, or a new one, which is written at once: a folder that cannot be written to is said now.
-fn open(args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
+/// The model in the file, or a new one, which is written at once: a folder that cannot be written to is reported at
+/// startup.
+fn open(file: &ModelFile, args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
     let origin = backbones.and_then(|backbones| serde_json::to_value(backbones.origin()).ok());
-    if args.model.exists() {
-        let model = Model::load(&args.model)?;
+    if file.exists() {
+        let model = file.read()?;
         if let Some(reason) = difference(model.origin(), origin.as_ref()) {
             bail!("{}: {reason}", args.model.display());
         }
         return Ok(model);
     }
     let model = if args.empty || backbones.is_some() {
-        let mut model = make(&args.new, ConsolidationParams::default())?;
+        let mut model = make(&args.new, &ConsolidationParams::default())?;
         model.set_origin(origin);
         model
     } else {
@@ -174,9 +174,9 @@ fn open(args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
             image: starter::image()?,
             ..starter::params()
         };
-        starter::starter(make(&args.new, params)?)?
+        starter::starter(make(&args.new, &params)?)?
     };
-    model.save(&args.model)?;
+    file.write(&model)?;
     Ok(model)
 }
 

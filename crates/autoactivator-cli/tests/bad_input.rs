@@ -365,11 +365,11 @@ fn one_class_only() {
     place.refuse(&["run", "one.csv"], &["one.csv", "one class only", "'c'"]);
     place.refuse(
         &["learn", "model", "one.csv"],
-        &["task 2 has one class only", "'c'"],
+        &["task 2 has only one class", "'c'"],
     );
     place.refuse(
         &[&["learn", "new", "one.csv"], &NEW[..]].concat(),
-        &["task 1 has one class only", "'c'"],
+        &["task 1 has only one class", "'c'"],
     );
     place.refuse(
         &["learn", "model", "next.csv", "--classes", "d"],
@@ -377,7 +377,7 @@ fn one_class_only() {
     );
     place.refuse(
         &["run", "digits", "--tasks", "single", "--learner", "reactivation"],
-        &["task 1 has one class only", "another learner"],
+        &["task 1 has only one class", "another learner"],
     );
 }
 

@@ -2,8 +2,8 @@
 //!
 //! [`Ablated`] grows the same units as [`Reactivation`] and only answers differently.
 
-use autoactivator::linalg::Matrix;
-use autoactivator::threshold::{argmax, confidence, threshold};
+use autoactivator::math::{Matrix, argmax};
+use autoactivator::reactivation::{confidence, threshold};
 use autoactivator::{Error, Labels, Learner, Observer, Reactivation, Rows, Size, check_rows};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

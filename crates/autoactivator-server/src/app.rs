@@ -100,7 +100,7 @@ impl App {
     /// Whether a question can be answered on the spot, before it is read: few bytes, and not much to do for the rows
     /// that can be in them.
     pub(crate) fn is_small(&self, received: &Received, edition: &Edition) -> bool {
-        let n_features = edition.model.learner().n_features().unwrap_or(1).max(1);
+        let n_features = edition.model.n_features().unwrap_or(1).max(1);
         // A number takes at least two bytes.
         let rows = (received.bytes.len() / (2 * n_features)).max(1);
         received.bytes.len() <= SMALL_BODY
@@ -135,7 +135,7 @@ impl App {
         if let Some(backbones) = &self.backbones {
             return Ok(backbones.of_images(&images, most_bytes)?);
         }
-        let shape = image_of(model).ok_or_else(|| {
+        let shape = image_of(&**model).ok_or_else(|| {
             Problem::wrong_model(
                 "TakesRows",
                 "the model takes rows, not images: send rows, or start the server with the model's --backbone",

@@ -5,11 +5,11 @@
 
 use std::fmt;
 
-use autoactivator::{Consolidation, Model, Table};
+use autoactivator::model::Detail;
+use autoactivator::{Model, Table};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 
-use crate::answer::Detail;
 use crate::limits::Limits;
 use crate::multipart::{self, Part};
 use crate::problem::Problem;
@@ -62,9 +62,9 @@ pub struct Question<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Addition {
     /// What is added.
-    pub model: Box<Consolidation>,
+    pub model: Model,
     /// What both began from.
-    pub base: Option<Box<Consolidation>>,
+    pub base: Option<Model>,
 }
 
 /// Examples with their classes: `{"rows": [[...]], "classes": [...]}`, or a form in which each `image` belongs to the
@@ -117,6 +117,14 @@ pub fn merge(content_type: &str, bytes: &[u8]) -> Result<Addition, Problem> {
     }
     let model = model.ok_or_else(|| Problem::bad_request("the form has no file `model`"))?;
     Ok(Addition { model, base })
+}
+
+/// A body that is one JSON object.
+pub(crate) fn json<'a, T: Deserialize<'a>>(content_type: &str, bytes: &'a [u8]) -> Result<T, Problem> {
+    if Kind::of(content_type)? != Kind::Json {
+        return Err(Problem::unsupported("send application/json"));
+    }
+    from_json(bytes)
 }
 
 /// Whether a name can be a class: not empty, not too long, and nothing that a terminal or a log would act upon.
@@ -275,20 +283,10 @@ fn rate(reject: f64) -> Result<f64, Problem> {
     )))
 }
 
-fn memory(part: &Part<'_>) -> Result<Box<Consolidation>, Problem> {
-    let bad = |reason| {
-        Problem::from(autoactivator::Error::BadModel {
-            path: part.name.clone().into(),
-            reason,
-        })
-    };
-    match Model::from_bytes(part.content).map_err(bad)? {
-        Model::Consolidation(learner) => Ok(Box::new(learner)),
-        Model::Deployed(_) => Err(autoactivator::Error::NoMemory.into()),
-        Model::Reactivation(_) => Err(bad(
-            "only consolidation has a memory that can be merged".to_owned()
-        )),
-    }
+fn memory(part: &Part<'_>) -> Result<Model, Problem> {
+    let model = Model::received(&part.name, part.content)?;
+    model.consolidation()?;
+    Ok(model)
 }
 
 fn text<'a>(part: &Part<'a>) -> Result<&'a str, Problem> {

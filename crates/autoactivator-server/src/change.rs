@@ -1,12 +1,12 @@
-//! What can be done to a model, all or nothing: learn, unlearn, drop a class, merge.
+//! What can be done to a model, all or nothing: learn, unlearn, drop or rename a class, merge.
 
-use autoactivator::{Consolidation, Error, Labels, Learner, Model, Observer, Table};
+use autoactivator::model::growth;
+use autoactivator::{Labels, Model, Observer, Table};
 use serde_json::{Value, json};
 
 use crate::edition::Edition;
 use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::tasks;
 
 /// A change of the model.
 #[derive(Debug)]
@@ -17,8 +17,10 @@ pub enum Change {
     Unlearn(Table, Labels),
     /// A class.
     DropClass(String),
-    /// What another memory over the same pool has learned, without what both had in common.
-    Merge(Box<Consolidation>, Option<Box<Consolidation>>),
+    /// Another name for a class.
+    RenameClass(String, String),
+    /// What another model over the same pool has learned, without what both had in common.
+    Merge(Model, Option<Model>),
 }
 
 impl Change {
@@ -32,17 +34,12 @@ impl Change {
         match self {
             Self::Learn(x, y) => {
                 check_classes(model, y, limits)?;
-                model.learner_mut().learn(x.rows(), y, observer)?;
+                model.learn(x.rows(), y, observer)?;
             }
-            Self::Unlearn(x, y) => memory_of(model)?.unlearn(x.rows(), y)?,
-            Self::DropClass(class) => memory_of(model)?.drop_class(class)?,
-            Self::Merge(other, base) => {
-                let mut other = other.clone();
-                if let Some(base) = base {
-                    other.subtract(base)?;
-                }
-                memory_of(model)?.merge(&other)?;
-            }
+            Self::Unlearn(x, y) => model.unlearn(x.rows(), y)?,
+            Self::DropClass(class) => model.drop_class(class)?,
+            Self::RenameClass(from, to) => model.rename_class(from, to)?,
+            Self::Merge(other, base) => model.merge(&[other], base.as_ref())?,
         }
         Ok(())
     }
@@ -51,27 +48,30 @@ impl Change {
     pub fn n_rows(&self) -> usize {
         match self {
             Self::Learn(_, y) | Self::Unlearn(_, y) => y.len(),
-            Self::DropClass(_) => 0,
-            Self::Merge(other, _) => other.memory().n_rows().max(0.0) as usize,
+            Self::DropClass(_) | Self::RenameClass(..) => 0,
+            Self::Merge(other, _) => {
+                let rows = other.consolidation().map(|learner| learner.memory().n_rows());
+                rows.unwrap_or(0.0).max(0.0) as usize
+            }
         }
     }
 
     /// The answer once the change is on disk.
     pub fn answer(&self, edition: &Edition) -> Value {
-        let learner = edition.model.learner();
+        let model = &edition.model;
         json!({
             "version": edition.version,
             "rows": self.n_rows(),
-            "classes": learner.classes(),
-            "nodes": learner.size().nodes,
-            "growth": tasks::growth(&edition.model).pop(),
+            "classes": model.classes(),
+            "nodes": model.size().nodes,
+            "growth": growth(&**model).pop(),
         })
     }
 }
 
 /// A model that knows ever more classes gets ever slower.
 fn check_classes(model: &Model, y: &Labels, limits: &Limits) -> Result<(), Problem> {
-    let known = model.learner().classes();
+    let known = model.classes();
     let new = y.names().iter().filter(|name| !known.contains(name)).count();
     if known.len() + new <= limits.classes {
         return Ok(());
@@ -81,18 +81,4 @@ fn check_classes(model: &Model, y: &Labels, limits: &Limits) -> Result<(), Probl
         known.len() + new,
         limits.classes
     )))
-}
-
-fn memory_of(model: &mut Model) -> Result<&mut Consolidation, Problem> {
-    match model {
-        Model::Consolidation(learner) => Ok(learner),
-        Model::Deployed(_) => Err(Error::NoMemory.into()),
-        Model::Reactivation(learner) => Err(Problem::wrong_model(
-            "OnlyConsolidation",
-            format!(
-                "the model is of the kind {}; only consolidation has a memory that can be changed so",
-                learner.name()
-            ),
-        )),
-    }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use autoactivator::{Deployed, Model};
+use autoactivator::Model;
 use axum::body::Bytes;
 use serde_json::Value;
 
@@ -27,21 +27,12 @@ impl Edition {
     /// The model as this change left it.
     pub fn new(model: Model, version: u64, file_bytes: u64) -> Self {
         Self {
-            multiply_adds: model.learner().size().multiply_adds,
+            multiply_adds: model.size().multiply_adds,
             model,
             version,
             file_bytes,
             files: Default::default(),
             examined: OnceLock::new(),
-        }
-    }
-
-    /// What a model of consolidation predicts with.
-    pub fn deployed(&self) -> Option<&Deployed> {
-        match &self.model {
-            Model::Consolidation(learner) => learner.deployed(),
-            Model::Deployed(deployed) => Some(deployed),
-            Model::Reactivation(_) => None,
         }
     }
 }

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use autoactivator::{Error, Labels, Model, Table};
 use serde_json::{Value, json};
 
-use crate::tasks::tasks;
-
-/// Rows of the strip at the most.
+/// Most rows of the strip.
 const STRIP: usize = 60;
 
 /// Held-out rows, kept in memory.
@@ -37,12 +35,12 @@ impl HeldOut {
             tally.rows += 1;
             tally.right += usize::from(answer.as_deref() == Some(self.y.name(i)));
         }
-        let known = model.learner().classes();
+        let known = model.classes();
         let classes = of_class.iter().map(|(class, tally)| {
             let learned = known.iter().any(|name| name == class);
             json!({ "class": class, "rows": tally.rows, "right": tally.right, "known": learned })
         });
-        let tasks = tasks(model).into_iter().map(|task| {
+        let tasks = model.tasks().into_iter().map(|task| {
             let tallies = task
                 .classes
                 .iter()
@@ -61,14 +59,13 @@ impl HeldOut {
 
     /// None for every row as long as nothing is learned.
     fn answers(&self, model: &Model) -> Result<Vec<Option<String>>, Error> {
-        let learner = model.learner();
-        if learner.classes().is_empty() {
+        if model.classes().is_empty() {
             return Ok(vec![None; self.y.len()]);
         }
-        let places = learner.predict(self.x.rows())?;
+        let places = model.predict(self.x.rows())?;
         let names = places
             .into_iter()
-            .map(|place| learner.classes().get(place as usize).cloned());
+            .map(|place| model.classes().get(place as usize).cloned());
         Ok(names.collect())
     }
 

@@ -4,15 +4,13 @@
 //! places. Whatever only reads is answered from the current [`Edition`], which never changes; whatever changes the
 //! model is queued for the `writer`, which publishes the next edition once it is on disk. [`Server`] puts it together.
 
-pub mod answer;
 mod app;
 mod assets;
 pub mod body;
 mod change;
-pub mod describe;
+mod describe;
 mod edition;
 mod error;
-mod explain;
 mod guard;
 mod held_out;
 mod limits;
@@ -25,7 +23,6 @@ mod problem;
 mod routes;
 mod server;
 pub mod starter;
-mod tasks;
 mod writer;
 
 pub use edition::Edition;

@@ -66,16 +66,16 @@ impl Metrics {
 /// Everything, as Prometheus reads it.
 pub(crate) fn text(app: &App) -> String {
     let edition = app.edition();
-    let learner = edition.model.learner();
+    let model = &edition.model;
     let (counts, metrics) = (&app.writer.counts, &app.metrics);
     let gauges = [
         ("version", "Changes since the server started.", edition.version),
         (
             "classes",
             "Classes that the model knows.",
-            learner.classes().len() as u64,
+            model.classes().len() as u64,
         ),
-        ("nodes", "Nodes of the model.", learner.size().nodes as u64),
+        ("nodes", "Nodes of the model.", model.size().nodes as u64),
         ("file_bytes", "Size of the model file.", edition.file_bytes),
         ("queue", "Changes that wait.", app.writer.waiting() as u64),
         (

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use autoactivator::Model;
+use autoactivator::model::{describe, growth as recorded, object, rows_by_class};
 use axum::Router;
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::from_fn_with_state;
@@ -14,20 +16,17 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::answer;
 use crate::app::{App, Received};
 use crate::assets;
 use crate::body::{self, Question};
 use crate::change::Change;
-use crate::describe::{describe, image_of, rows_by_class};
+use crate::describe::image_of;
 use crate::edition::Edition;
-use crate::explain;
 use crate::guard::guard;
 use crate::log::log;
 use crate::metrics;
 use crate::openapi;
 use crate::problem::Problem;
-use crate::tasks;
 
 type Shared = State<Arc<App>>;
 type Answered = Result<Response, Problem>;
@@ -45,6 +44,7 @@ pub(crate) fn table() -> Vec<(&'static str, &'static str, MethodRouter<Arc<App>>
         ("get", "/v1/model", get(model)),
         ("get", "/v1/classes", get(classes)),
         ("delete", "/v1/classes/{class}", delete(drop_class)),
+        ("post", "/v1/classes/{class}/rename", post(rename_class)),
         ("post", "/v1/learn", post(learn)),
         ("post", "/v1/unlearn", post(unlearn)),
         ("post", "/v1/merge", post(merge)),
@@ -103,12 +103,13 @@ async fn model(State(app): Shared) -> Response {
     let edition = app.edition();
     let model = &edition.model;
     let limits = &app.limits;
-    let mut described = describe(model, edition.file_bytes);
-    described["image"] = json!(image_of(model).filter(|_| app.backbones.is_none()));
+    let abilities = model.abilities();
+    let mut described = describe(&**model, edition.file_bytes);
+    described["image"] = json!(image_of(&**model).filter(|_| app.backbones.is_none()));
     described["takes"] = json!(if app.backbones.is_some() { "images" } else { "rows" });
-    described["learns"] = json!(!matches!(model, Model::Deployed(_)));
-    described["undo"] = json!(matches!(model, Model::Consolidation(_)));
-    described["rows"] = Value::Object(rows_by_class(model));
+    described["learns"] = json!(abilities.learns);
+    described["undo"] = json!(abilities.unlearns);
+    described["rows"] = Value::Object(rows_by_class(&**model));
     described["limits"] = json!({
         "rows": limits.rows,
         "body_bytes": limits.body_bytes,
@@ -123,8 +124,8 @@ async fn model(State(app): Shared) -> Response {
 
 async fn classes(State(app): Shared) -> Response {
     let edition = app.edition();
-    let rows = rows_by_class(&edition.model);
-    let names = edition.model.learner().classes().iter();
+    let rows = rows_by_class(&*edition.model);
+    let names = edition.model.classes().iter();
     let classes: Vec<Value> = names
         .map(|class| json!({ "class": class, "rows": rows.get(class) }))
         .collect();
@@ -133,32 +134,23 @@ async fn classes(State(app): Shared) -> Response {
 
 async fn growth(State(app): Shared) -> Response {
     let edition = app.edition();
-    let growth = tasks::growth(&edition.model);
-    let answer = json!({ "kind": edition.model.learner().name(), "growth": growth });
+    let growth = recorded(&*edition.model);
+    let answer = json!({ "kind": edition.model.name(), "growth": growth });
     json_response(&versioned(answer, &edition))
 }
 
 async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
     ask(&app, &headers, body, |app, edition, question| {
         let (detail, reject) = (question.detail, question.reject);
-        check_reject(&edition.model, reject)?;
+        edition.model.check_reject(reject)?;
         let x = app.table(&edition.model, question.input)?;
-        let found = answer::answers(&edition.model, x.rows(), detail, reject)?;
-        let classes = edition.model.learner().classes();
-        let object = |(row, found)| answer::object(classes, found, detail, row, None);
-        let answers: Vec<Value> = found.iter().enumerate().map(object).collect();
+        let found = edition.model.answer(x.rows(), detail, reject)?;
+        let classes = edition.model.classes();
+        let written = |(row, found)| object(classes, found, detail, row, None);
+        let answers: Vec<Value> = found.iter().enumerate().map(written).collect();
         Ok(json!({ "answers": answers }))
     })
     .await
-}
-
-/// Whether a model can answer "unknown", when that is asked of it.
-fn check_reject(model: &Model, reject: f64) -> Result<(), Problem> {
-    if reject > 0.0 && !answer::rejects(model) {
-        let message = "`reject` needs a consolidation model: reactivation always answers a class it knows";
-        return Err(Problem::wrong_model("OnlyConsolidation", message));
-    }
-    Ok(())
 }
 
 async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
@@ -169,9 +161,9 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
             ));
         }
         let reject = question.reject;
-        check_reject(&edition.model, reject)?;
+        edition.model.check_reject(reject)?;
         let x = app.table(&edition.model, question.input)?;
-        Ok(explain::explain(&edition.model, x.rows().row(0), reject)?)
+        Ok(json!(edition.model.explain(x.rows().row(0), reject)?))
     })
     .await
 }
@@ -236,14 +228,41 @@ async fn merge(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
     submit(&app, change).await
 }
 
-async fn drop_class(
+async fn drop_class(State(app): Shared, class: Result<Path<String>, PathRejection>) -> Answered {
+    submit_for_class(&app, class, |class| Ok(Change::DropClass(class))).await
+}
+
+/// What a class is to be called.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewName {
+    name: String,
+}
+
+async fn rename_class(
     State(app): Shared,
-    class: Result<Path<String>, axum::extract::rejection::PathRejection>,
+    class: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
+    let received = app.read(&headers, body, app.limits.body_bytes).await?;
+    submit_for_class(&app, class, |class| {
+        let NewName { name } = body::json(&received.content_type, &received.bytes)?;
+        body::check_class(&name, &app.limits)?;
+        Ok(Change::RenameClass(class, name))
+    })
+    .await
+}
+
+/// Submits a change of the class that the address names; an unknown one is not found.
+async fn submit_for_class(
+    app: &App,
+    class: Result<Path<String>, PathRejection>,
+    change: impl FnOnce(String) -> Result<Change, Problem>,
 ) -> Answered {
     let Path(class) = class.map_err(|error| Problem::bad_request(error.body_text()))?;
-    let dropped = submit(&app, Change::DropClass(class)).await;
-    // The class is the address here.
-    dropped.map_err(|mut problem| {
+    let submitted = submit(app, change(class)?).await;
+    submitted.map_err(|mut problem| {
         if problem.kind == "UnknownClass" {
             problem.status = StatusCode::NOT_FOUND;
         }
@@ -268,7 +287,7 @@ async fn held_out(State(app): Shared) -> Answered {
         };
         let held_out = at_hand.held_out.as_ref().ok_or_else(none)?;
         if edition.examined.get().is_none() {
-            let pixels = image_of(&edition.model).is_some();
+            let pixels = image_of(&*edition.model).is_some();
             let examined = held_out.examine(&edition.model, pixels)?;
             let _ = edition.examined.set(versioned(examined, &edition));
         }
@@ -289,14 +308,11 @@ fn ten() -> usize {
     10
 }
 
-async fn examples(
-    State(app): Shared,
-    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
-) -> Answered {
+async fn examples(State(app): Shared, wanted: Result<Query<Wanted>, QueryRejection>) -> Answered {
     let Query(wanted) = wanted.map_err(|error| Problem::bad_request(error.body_text()))?;
     let none = || Problem::not_found("NoExamples", "the server has no examples of this class");
     let digits = app.digits.as_ref().ok_or_else(none)?;
-    if app.edition().model.learner().classes().contains(&wanted.class) {
+    if app.edition().model.classes().contains(&wanted.class) {
         return Err(none());
     }
     let rows = digits.examples(&wanted.class, wanted.n.min(app.limits.rows));
@@ -308,29 +324,22 @@ async fn examples(
 }
 
 async fn download_memory(State(app): Shared) -> Answered {
-    download(&app, 0, "model.aact", |edition| Ok(edition.model.to_bytes())).await
+    download(&app, 0, "model.aact", |edition| Ok(edition.model.to_bytes()?)).await
 }
 
 async fn download_model(State(app): Shared) -> Answered {
     download(&app, 1, "deployed.aact", |edition| {
-        let deployed = deployed(edition)?.clone();
-        Ok(Model::Deployed(deployed).to_bytes())
+        let deployed = edition.model.deployed()?.clone();
+        Ok(Model::from(deployed).to_bytes()?)
     })
     .await
 }
 
 async fn download_onnx(State(app): Shared) -> Answered {
-    download(&app, 2, "model.onnx", |edition| Ok(deployed(edition)?.to_onnx())).await
-}
-
-fn deployed(edition: &Edition) -> Result<&autoactivator::Deployed, Problem> {
-    if matches!(edition.model, Model::Reactivation(_)) {
-        return Err(Problem::wrong_model(
-            "OnlyConsolidation",
-            "only consolidation has a deployed model",
-        ));
-    }
-    Ok(edition.deployed().ok_or(autoactivator::Error::NothingLearned)?)
+    download(&app, 2, "model.onnx", |edition| {
+        Ok(edition.model.deployed()?.to_onnx())
+    })
+    .await
 }
 
 /// The file of the current edition that has this place among its files.

@@ -1,14 +1,13 @@
-//! The server: takes the lock, listens, and answers until it is told to stop.
+//! The server: listens, and answers until it is told to stop.
 
 use std::net::SocketAddr;
 use std::num::NonZero;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use autoactivator::{Model, WriteLock};
+use autoactivator::{Model, ModelFile};
 use autoactivator_data::Extractor;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -34,8 +33,6 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 pub struct Options {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// The model file.
-    pub path: PathBuf,
     /// What a request needs to change the model.
     pub token: Option<String>,
     /// Origins whose pages may ask too.
@@ -62,8 +59,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens for requests to a model. `lock` is that of its file; `model` is what the file holds.
-    pub fn start(options: Options, model: Model, lock: WriteLock) -> Result<Self, Error> {
+    /// Listens for requests to a model; `model` is what the file holds.
+    pub fn start(options: Options, model: Model, file: ModelFile) -> Result<Self, Error> {
         let loopback = options.listen.ip().is_loopback();
         if !loopback && options.token.is_none() {
             return Err(Error::NoToken {
@@ -85,16 +82,10 @@ impl Server {
         let address = listener.local_addr()?;
         let limits = options.limits;
         let digits = Digits::behind(&model)?;
-        let file_bytes = std::fs::metadata(&options.path).map_or(0, |file| file.len());
+        let file_bytes = std::fs::metadata(file.path()).map_or(0, |file| file.len());
         let current = Arc::new(Current::new(Edition::new(model, 0, file_bytes)));
         let stop = Arc::new(AtomicBool::new(false));
-        let started = Writer::start(
-            options.path,
-            lock,
-            Arc::clone(&current),
-            limits,
-            Arc::clone(&stop),
-        )?;
+        let started = Writer::start(file, Arc::clone(&current), limits, Arc::clone(&stop))?;
         let (writer, writing) = started;
         let app = Arc::new(App {
             current,

@@ -1,10 +1,7 @@
 //! Where a visitor begins: the built-in digits 0 to 4 learned already, so that 5 can be taught.
 
 use autoactivator::pool::{ConvolutionSpec, PoolSpec};
-use autoactivator::{
-    Check, Consolidation, ConsolidationParams, ImageShape, Labels, Learner, Model, Origin, Reactivation,
-    ReadoutKind, Table,
-};
+use autoactivator::{ConsolidationParams, ImageShape, Labels, Model, Origin, ReadoutKind, Table};
 use autoactivator_data::dataset::{self, Dataset};
 
 use crate::error::Error;
@@ -41,7 +38,7 @@ pub fn starter(mut model: Model) -> Result<Model, Error> {
     model.set_origin(digits.origin());
     for classes in TASKS {
         let (x, y) = digits.of_classes(classes);
-        model.learner_mut().learn(x.rows(), &y, &mut ())?;
+        model.learn(x.rows(), &y, &mut ())?;
     }
     Ok(model)
 }
@@ -66,19 +63,7 @@ impl Digits {
             return Ok(None);
         }
         let (x, y) = digits.of_classes(TASKS[0]);
-        let began = match model {
-            Model::Consolidation(learner) => {
-                let mut new = Consolidation::new(learner.params().clone().check()?);
-                new.learn(x.rows(), &y, &mut ())?;
-                new.pool() == learner.pool()
-            }
-            Model::Reactivation(learner) => {
-                let mut new = Reactivation::new(learner.params().clone().check()?);
-                new.learn(x.rows(), &y, &mut ())?;
-                new.units().first() == learner.units().first()
-            }
-            Model::Deployed(_) => false,
-        };
+        let began = model.began_with(x.rows(), &y)?;
         Ok(began.then_some(digits))
     }
 

@@ -4,12 +4,11 @@
 //! It learns in threads of its own, of low priority, so that predictions never wait for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use autoactivator::{Observer, WriteLock, write_atomically};
+use autoactivator::{ModelFile, Observer};
 use rayon::ThreadPool;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -23,7 +22,7 @@ use crate::problem::Problem;
 /// How much nicer than others the threads are that learn.
 const NICENESS: i32 = 10;
 
-/// Changes that are written together at the most.
+/// Most changes that are written together.
 const GROUP: usize = 64;
 
 /// Where changes are handed in.
@@ -48,10 +47,9 @@ struct Job {
 }
 
 impl Writer {
-    /// Starts the writer of the file that `lock` is for. It ends when this is dropped and the queue is empty.
+    /// Starts the writer of a model file. It ends when this is dropped and the queue is empty.
     pub(crate) fn start(
-        path: PathBuf,
-        lock: WriteLock,
+        file: ModelFile,
         current: Arc<Current>,
         limits: Limits,
         stop: Arc<AtomicBool>,
@@ -59,8 +57,7 @@ impl Writer {
         let (queue, jobs) = mpsc::channel(limits.queue.max(1));
         let counts = Arc::new(Counts::default());
         let mut desk = Desk {
-            path,
-            _lock: lock,
+            file,
             current,
             limits,
             threads: learning_threads()?,
@@ -84,7 +81,7 @@ impl Writer {
         self.queue.try_send(job).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => {
                 self.counts.refused.fetch_add(1, Ordering::Relaxed);
-                Problem::busy("as many changes are waiting as may: try again later")
+                Problem::busy("the queue is full: try again later")
             }
             mpsc::error::TrySendError::Closed(_) => given_up(),
         })?;
@@ -111,8 +108,7 @@ fn given_up() -> Problem {
 
 /// What the writer works with.
 struct Desk {
-    path: PathBuf,
-    _lock: WriteLock,
+    file: ModelFile,
     current: Arc<Current>,
     limits: Limits,
     threads: ThreadPool,
@@ -161,15 +157,17 @@ impl Desk {
             return;
         }
         let version = before.version + applied.len() as u64;
-        let bytes = model.to_bytes();
-        if let Err(error) = write_atomically(&self.path, &bytes) {
-            let problem = Problem::from(error);
-            for job in applied {
-                drop(job.answer.send(Err(problem.clone())));
+        let bytes = match self.file.write(&model) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let problem = Problem::from(error);
+                for job in applied {
+                    drop(job.answer.send(Err(problem.clone())));
+                }
+                return;
             }
-            return;
-        }
-        let edition = Arc::new(Edition::new(model, version, bytes.len() as u64));
+        };
+        let edition = Arc::new(Edition::new(model, version, bytes));
         self.current.publish(Arc::clone(&edition));
         self.counts.writes.fetch_add(1, Ordering::Relaxed);
         for job in applied {

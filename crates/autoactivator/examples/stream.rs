@@ -6,7 +6,7 @@
 //!
 //! Prints the size of the memory itself and the highest resident size of the process, at several points of the stream.
 
-use autoactivator::pool::{PoolSpec, Preparation};
+use autoactivator::pool::{GaussianSpec, PoolSpec, Preparation};
 use autoactivator::{Activation, Check, Consolidation, ConsolidationParams, Error, Labels, Table};
 
 const CHUNK: usize = 2048;
@@ -16,11 +16,11 @@ fn main() -> Result<(), Error> {
     let mut number = |default: usize| words.next().and_then(Result::ok).unwrap_or(default);
     let (n_rows, n_features, nodes) = (number(1_000_000), number(1280), number(5000));
     let params = ConsolidationParams {
-        pool: Some(PoolSpec::Gaussian {
+        pool: Some(PoolSpec::Gaussian(GaussianSpec {
             nodes,
             activation: Activation::Relu,
             preparation: Preparation::None,
-        }),
+        })),
         ridge: Some(1e-3),
         ..ConsolidationParams::default()
     };

@@ -85,7 +85,7 @@ pub enum Error {
 
     /// A task with one class for a learner that compares the classes of a task.
     #[error(
-        "task {task} has one class only ('{class}'): a neural unit needs at least two to compare; \
+        "task {task} has only one class ('{class}'): a neural unit needs at least two to compare; \
          give it tasks of two or more classes, or use another learner"
     )]
     OneClass {
@@ -96,7 +96,7 @@ pub enum Error {
     },
 
     /// A class with too few rows to keep some for validation.
-    #[error("class '{class}' has {rows} row only: at least 2 are needed while `validation` is above 0")]
+    #[error("class '{class}' has only {rows} row: at least 2 are needed while `validation` is above 0")]
     TooFewRows {
         /// The class.
         class: String,
@@ -133,11 +133,11 @@ pub enum Error {
     #[error("parameter `{name}` is {value}: {allowed}")]
     Parameter {
         /// Name of the parameter.
-        name: &'static str,
+        name: String,
         /// The value given.
         value: String,
         /// What is allowed.
-        allowed: &'static str,
+        allowed: String,
     },
 
     /// More candidates than fit into memory.
@@ -229,6 +229,42 @@ pub enum Error {
     #[error("a deployed model does not learn: use the file with its memory")]
     NoMemory,
 
+    /// Something that only a consolidation model can do, asked of another kind.
+    #[error("a {learner} model cannot {what}: only a consolidation model can")]
+    OnlyConsolidation {
+        /// The kind of the model.
+        learner: String,
+        /// What was asked.
+        what: String,
+    },
+
+    /// A parameter of a model that exists already.
+    #[error(
+        "parameter `{name}` is {value} in this model and cannot be changed: leave it out, or begin a new model"
+    )]
+    FixedParameter {
+        /// Name of the parameter.
+        name: String,
+        /// Its value in the model.
+        value: String,
+    },
+
+    /// A kind of learner that is not known.
+    #[error("there is no learner called '{kind}': known are {known}")]
+    UnknownKind {
+        /// The kind.
+        kind: String,
+        /// All that are known.
+        known: String,
+    },
+
+    /// A model with something in it that its file cannot hold.
+    #[error("the model cannot be stored: {reason}")]
+    NotStorable {
+        /// What cannot be stored, and the remedy.
+        reason: String,
+    },
+
     /// A class that is not there.
     #[error("class '{class}' is not known: the model knows {known}")]
     UnknownClass {
@@ -236,6 +272,17 @@ pub enum Error {
         class: String,
         /// All that are known.
         known: String,
+    },
+
+    /// A class without a name.
+    #[error("a class has no name: give it one")]
+    NoClassName,
+
+    /// A new name for a class that another class has.
+    #[error("there is a class '{class}' already: choose another name, or drop that class first")]
+    ClassExists {
+        /// The name.
+        class: String,
     },
 
     /// Learning was stopped from outside; nothing was changed.
@@ -257,6 +304,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What the system said.
+        #[source]
         cause: std::io::Error,
     },
 

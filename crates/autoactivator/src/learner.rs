@@ -1,9 +1,11 @@
-//! The one interface of every learner: what an exam, a command line or a server may ask of it.
+//! The one interface of every learner: what an exam may ask of it, and what it tells whoever watches it learn.
+//!
+//! What can be kept in a file and served can do more: see [`Learned`](crate::model::Learned).
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::{Labels, Rows};
 use crate::error::Error;
-use crate::rows::{Labels, Rows};
 
 /// A class-incremental learner: classes arrive in tasks, and nobody says later which task a row is from.
 pub trait Learner {
@@ -42,6 +44,29 @@ pub trait Learner {
         Vec::new()
     }
 }
+
+/// An answer that may be "unknown".
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Place of the class; none for "none of the classes I know".
+    pub class: Option<u32>,
+    /// Probability of every class; empty when nobody asked.
+    pub probabilities: Vec<f32>,
+}
+
+impl Answer {
+    /// A class without probabilities.
+    pub fn sure(class: u32) -> Self {
+        Self {
+            class: Some(class),
+            probabilities: Vec::new(),
+        }
+    }
+}
+
+/// What computed the rows that a learner takes, as whoever computes them describes it: a frozen backbone, say. It is
+/// kept with the model so that rows of another origin can be refused; the method itself does not look into it.
+pub type Origin = serde_json::Value;
 
 /// Size of a learner, counted the paper's way: every stored float as four bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

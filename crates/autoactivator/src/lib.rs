@@ -23,57 +23,31 @@
 //!
 //! `docs/method.md` in the repository maps every name to its symbol and equation.
 
-pub mod activation;
-mod binding;
-pub mod calibration;
-mod chunks;
-mod classes;
-mod consolidation;
-mod deployed;
+pub mod consolidation;
+pub mod data;
 mod error;
-pub mod forward;
-pub mod half;
-pub mod judge;
+pub mod format;
 mod learner;
-pub mod least_squares;
-mod ledger;
-pub mod linalg;
-pub mod memory;
-pub mod node;
-mod onnx;
+pub mod math;
+pub mod model;
+pub mod onnx;
 pub mod params;
-mod partial;
 pub mod pool;
-mod reactivation;
-pub mod readout;
-mod recruit;
-pub mod rng;
-mod rows;
-mod sample;
-mod screen;
-mod simd;
-mod snapshot;
-pub mod supervisor;
-pub mod threshold;
-pub mod unit;
+pub mod prelude;
+pub mod reactivation;
 
-pub use activation::Activation;
-pub use binding::Binding;
-pub use calibration::Calibration;
-pub use classes::ClassList;
-pub use consolidation::{Consolidation, TaskGrowth};
-pub use deployed::{Answer, Contributions, Deployed, Origin};
-pub use error::{Error, kind};
-pub use learner::{Learner, Observer, Size, Step};
-pub use ledger::Ledger;
-pub use memory::Memory;
-pub use params::{
-    Check, Checked, ConsolidationParams, Precision, ReactivationParams, ReadoutKind, RepeatedClasses,
+pub use consolidation::{
+    Binding, Calibration, Consolidation, ConsolidationParams, Deployed, Ledger, Memory, Partial, ReadoutKind,
+    Share, TaskGrowth,
 };
-pub use partial::{Partial, Share};
-pub use reactivation::{Awakening, Reactivation};
-pub use rows::{ImageShape, Labels, Rows, Table, check_rows, check_task};
-pub use snapshot::{FORMAT_VERSION, Model, WriteLock, write_atomically};
+pub use data::{ClassList, ImageShape, Labels, Rows, Table, check_rows, check_task};
+pub use error::{Error, kind};
+pub use format::{FORMAT_VERSION, write_atomically};
+pub use learner::{Answer, Learner, Observer, Origin, Size, Step};
+pub use model::{Learned, Model, ModelFile};
+pub use params::{Check, Checked, Precision};
+pub use pool::Activation;
+pub use reactivation::{Awakening, Reactivation, ReactivationParams, RepeatedClasses};
 
 /// The README's snippets are tests.
 #[cfg(doctest)]

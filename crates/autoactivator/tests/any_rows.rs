@@ -3,7 +3,10 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
-use autoactivator::pool::{ConvolutionSpec, PoolSpec, Preparation};
+use autoactivator::pool::{
+    ConvolutionSpec, DifferencesSpec, FeaturesSpec, PatchesSpec, PoolSpec, Preparation, StackSpec,
+    UniformSpec,
+};
 use autoactivator::{
     Activation, Check, Consolidation, ConsolidationParams, ImageShape, Labels, Learner, Model, Reactivation,
     ReactivationParams, ReadoutKind, RepeatedClasses, Table,
@@ -18,11 +21,13 @@ const IMAGE: ImageShape = ImageShape {
 
 fn spec() -> impl Strategy<Value = Option<PoolSpec>> {
     let activation = Activation::Relu;
-    let stack = |preparation| PoolSpec::Stack {
-        first: Box::new(PoolSpec::Features { preparation }),
-        preparation,
-        directions: 20,
-        activations: vec![Activation::Relu, Activation::Square],
+    let stack = |preparation| {
+        PoolSpec::Stack(StackSpec {
+            first: Box::new(PoolSpec::Features(FeaturesSpec { preparation })),
+            preparation,
+            directions: 20,
+            activations: vec![Activation::Relu, Activation::Square],
+        })
     };
     prop_oneof![
         Just(None),
@@ -30,17 +35,17 @@ fn spec() -> impl Strategy<Value = Option<PoolSpec>> {
         Just(Some(stack(Preparation::Standardise))),
         Just(Some(stack(Preparation::SquareRoot))),
         Just(Some(stack(Preparation::RowSquareRoot))),
-        Just(Some(PoolSpec::Uniform {
+        Just(Some(PoolSpec::Uniform(UniformSpec {
             nodes: 9,
             scope: 0.5,
             activation: Activation::Sigmoid,
-        })),
-        Just(Some(PoolSpec::Patches { nodes: 9, activation })),
-        Just(Some(PoolSpec::Differences {
+        }))),
+        Just(Some(PoolSpec::Patches(PatchesSpec { nodes: 9, activation }))),
+        Just(Some(PoolSpec::Differences(DifferencesSpec {
             nodes: 9,
             scale: 1.0,
             activation,
-        })),
+        }))),
         Just(Some(PoolSpec::Convolution(ConvolutionSpec {
             filters: 3,
             sides: vec![3],
@@ -156,9 +161,9 @@ proptest! {
             if !carry_out(deed, &mut learner, &mut last) {
                 prop_assert_eq!(&learner, &before, "refused, and yet changed by {:?}", deed);
             }
-            let bytes = Model::Consolidation(learner.clone()).to_bytes();
+            let bytes = Model::from(learner.clone()).to_bytes().unwrap();
             let read = Model::from_bytes(&bytes).map_err(|error| TestCaseError::fail(format!("{deed:?}: {error}")))?;
-            prop_assert_eq!(read, Model::Consolidation(learner.clone()), "read again after {:?}", deed);
+            prop_assert_eq!(read, Model::from(learner.clone()), "read again after {:?}", deed);
         }
         match learner.predict(asked.rows()) {
             Ok(places) => prop_assert!(places.iter().all(|&c| (c as usize) < learner.classes().len())),
@@ -181,8 +186,8 @@ proptest! {
             if learner.learn(x.rows(), y, &mut ()).is_err() {
                 prop_assert_eq!(&learner, &before);
             }
-            let model = Model::Reactivation(learner.clone());
-            prop_assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model);
+            let model = Model::from(learner.clone());
+            prop_assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
         }
         match learner.predict(asked.rows()) {
             Ok(places) => prop_assert!(places.iter().all(|&c| (c as usize) < learner.classes().len())),

@@ -3,10 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
-use autoactivator::forward::{self, Ended, Limits};
-use autoactivator::linalg::{Matrix, least_squares};
-use autoactivator::pool::{ConvolutionSpec, FirstTask, PoolSpec, Preparation};
-use autoactivator::supervisor;
+use autoactivator::consolidation::{self, Ended, Limits};
+use autoactivator::math::{Matrix, least_squares};
+use autoactivator::pool::{
+    ConvolutionSpec, DifferencesSpec, FeaturesSpec, FirstTask, GaussianSpec, PatchesSpec, PoolSpec,
+    Preparation, StackSpec, UniformSpec,
+};
+use autoactivator::reactivation;
 use autoactivator::{
     Activation, Check, Consolidation, ConsolidationParams, Error, ImageShape, Labels, Learner, Memory, Model,
     Precision, ReadoutKind, Rows, Table,
@@ -50,35 +53,35 @@ fn specs() -> Vec<PoolSpec> {
         ..ConvolutionSpec::default()
     });
     vec![
-        PoolSpec::Uniform {
+        PoolSpec::Uniform(UniformSpec {
             nodes: 20,
             scope: 0.5,
             activation: Activation::Sigmoid,
-        },
-        PoolSpec::Gaussian {
+        }),
+        PoolSpec::Gaussian(GaussianSpec {
             nodes: 20,
             activation: relu,
             preparation: Preparation::Standardise,
-        },
-        PoolSpec::Features {
+        }),
+        PoolSpec::Features(FeaturesSpec {
             preparation: Preparation::SquareRoot,
-        },
-        PoolSpec::Patches {
+        }),
+        PoolSpec::Patches(PatchesSpec {
             nodes: 20,
             activation: relu,
-        },
-        PoolSpec::Differences {
+        }),
+        PoolSpec::Differences(DifferencesSpec {
             nodes: 20,
             scale: 4.0,
             activation: Activation::Sigmoid,
-        },
+        }),
         convolution.clone(),
-        PoolSpec::Stack {
+        PoolSpec::Stack(StackSpec {
             first: Box::new(convolution),
             preparation: Preparation::Standardise,
             directions: 30,
             activations: vec![relu, Activation::Square],
-        },
+        }),
     ]
 }
 
@@ -224,11 +227,11 @@ proptest! {
     fn a_saved_memory_goes_on_as_if_it_had_never_been_saved(spec in 0usize..7, max_nodes in prop_oneof![Just(None), Just(Some(9usize))]) {
         let params = ConsolidationParams { max_nodes, ..params(specs()[spec].clone()) };
         let mut learner = with_pool(&params);
-        let mut loaded = Model::from_bytes(&Model::Consolidation(learner.clone()).to_bytes()).unwrap();
+        let mut loaded = Model::from_bytes(&Model::from(learner.clone()).to_bytes().unwrap()).unwrap();
         let (x, y) = rows(50, 5, 3);
         learner.learn(x.rows(), &y, &mut ()).unwrap();
-        loaded.learner_mut().learn(x.rows(), &y, &mut ()).unwrap();
-        prop_assert_eq!(loaded.to_bytes(), Model::Consolidation(learner).to_bytes());
+        loaded.learn(x.rows(), &y, &mut ()).unwrap();
+        prop_assert_eq!(loaded.to_bytes().unwrap(), Model::from(learner).to_bytes().unwrap());
     }
 }
 
@@ -244,11 +247,11 @@ fn emptied(learner: &Consolidation) -> Consolidation {
 /// made from a part of it, and when it is not the first.
 #[test]
 fn batches_of_a_task_make_the_model_of_the_whole() {
-    let params = params(PoolSpec::Gaussian {
+    let params = params(PoolSpec::Gaussian(GaussianSpec {
         nodes: 6,
         activation: Activation::Relu,
         preparation: Preparation::Standardise,
-    });
+    }));
     for n in [50, 9_000, 70_001] {
         let (x, y) = rows(n, 3, 1);
         let mut whole = learner(&params);
@@ -298,11 +301,11 @@ fn pools_are_reproducible_and_select_what_they_say() {
         };
         let pool = spec.make(&task).unwrap();
         assert_eq!(pool, spec.make(&task).unwrap(), "same seed, same pool");
-        let all = pool.as_pool().outputs(x.rows(), Precision::F32);
-        assert_eq!(all.rows().n_features(), pool.as_pool().n_nodes());
-        let chosen: Vec<usize> = (0..pool.as_pool().n_nodes()).rev().step_by(3).collect();
-        let selected = pool.as_pool().select(&chosen);
-        let outputs = selected.as_pool().outputs(x.rows(), Precision::F32);
+        let all = pool.outputs(x.rows(), Precision::F32);
+        assert_eq!(all.rows().n_features(), pool.n_nodes());
+        let chosen: Vec<usize> = (0..pool.n_nodes()).rev().step_by(3).collect();
+        let selected = pool.select(&chosen);
+        let outputs = selected.outputs(x.rows(), Precision::F32);
         for i in 0..x.rows().len() {
             for (k, &node) in chosen.iter().enumerate() {
                 let (a, b) = (outputs.rows().row(i)[k], all.rows().row(i)[node]);
@@ -312,7 +315,7 @@ fn pools_are_reproducible_and_select_what_they_say() {
                 );
             }
         }
-        assert!(selected.as_pool().n_floats() <= pool.as_pool().n_floats());
+        assert!(selected.n_floats() <= pool.n_floats());
     }
 }
 
@@ -326,11 +329,7 @@ fn a_readout_from_the_memory_is_the_one_from_the_rows() {
     let mut learner = learner(&params);
     let (x, y) = rows(300, 3, 2);
     learner.learn(x.rows(), &y, &mut ()).unwrap();
-    let h = learner
-        .pool()
-        .unwrap()
-        .as_pool()
-        .outputs(x.rows(), Precision::F32);
+    let h = learner.pool().unwrap().outputs(x.rows(), Precision::F32);
     let n = h.rows().n_features();
     let design = Matrix::from_fn(300, n + 1, |i, j| {
         if j == n {
@@ -364,13 +363,9 @@ fn recruitment_in_gram_space_is_forward_selection_on_the_rows() {
         r: 1.0 - 1e-12,
         expected_gain: 0.0,
     };
-    let (chosen, _) = forward::recruit(learner.memory(), &[], limits);
+    let (chosen, _) = consolidation::recruit(learner.memory(), &[], limits);
     // The slow truth: try every node beside the chosen ones, keep the one with the smallest residual.
-    let h = learner
-        .pool()
-        .unwrap()
-        .as_pool()
-        .outputs(x.rows(), Precision::F32);
+    let h = learner.pool().unwrap().outputs(x.rows(), Precision::F32);
     let targets = Matrix::from_fn(200, 3, |i, c| if y.codes()[i] as usize == c { 1.0 } else { 0.0 });
     let mut slow: Vec<usize> = Vec::new();
     while slow.len() < 5 {
@@ -381,7 +376,7 @@ fn recruitment_in_gram_space_is_forward_selection_on_the_rows() {
                 nodes.get(j).map_or(1.0, |&node| f64::from(h.rows().row(i)[node]))
             });
             let w = least_squares(&design, &targets);
-            let fitted = autoactivator::linalg::product(design.view(), w.view());
+            let fitted = autoactivator::math::product(design.view(), w.view());
             fitted
                 .values()
                 .iter()
@@ -418,7 +413,7 @@ fn slow_recruit(memory: &Memory, limits: Limits) -> (Vec<usize>, Ended) {
         let gain = |j: usize, c: usize| products[(j, c)].powi(2) / gram[(j, j)];
         let new = |j: &usize| !nodes.contains(j) && gram[(*j, *j)] > 1e-8 * first[*j];
         let level = nodes.len() as f64 + 1.0;
-        let best = supervisor::relaxed(limits.r).find_map(|r| {
+        let best = reactivation::relaxed(limits.r).find_map(|r| {
             let asked = (1.0 - r) * level / (level + 1.0);
             let passes = |j: &usize| (0..residual.len()).all(|c| gain(*j, c) > asked * residual[c]);
             let taken = |j: usize| (0..residual.len()).map(|c| gain(j, c)).sum::<f64>();
@@ -458,11 +453,11 @@ fn recruitment_strip_by_strip_is_forward_selection() {
     let params = ConsolidationParams {
         precision: Precision::F64,
         readout: ReadoutKind::NearestMean,
-        ..params(PoolSpec::Uniform {
+        ..params(PoolSpec::Uniform(UniformSpec {
             nodes: 1100,
             scope: 1.0,
             activation: Activation::Sigmoid,
-        })
+        }))
     };
     let mut learner = learner(&params);
     let (x, y) = rows(400, 4, 6);
@@ -473,11 +468,11 @@ fn recruitment_strip_by_strip_is_forward_selection() {
             r: 0.9,
             expected_gain,
         };
-        let (nodes, ended) = forward::recruit(learner.memory(), &[], limits);
+        let (nodes, ended) = consolidation::recruit(learner.memory(), &[], limits);
         assert_eq!((nodes.clone(), ended), slow_recruit(learner.memory(), limits));
         // Nodes that had joined before leave the pool as it was when they had.
         let half = &nodes[..nodes.len() / 2];
-        let (again, _) = forward::recruit(learner.memory(), half, limits);
+        let (again, _) = consolidation::recruit(learner.memory(), half, limits);
         assert_eq!(
             again[..nodes.len().min(again.len())],
             nodes[..nodes.len().min(again.len())]
@@ -627,8 +622,8 @@ fn without_its_last_class_a_model_is_its_pool_and_learns_anew() {
     for mut empty in [dropped, emptied(&start)] {
         assert!(empty.classes().is_empty());
         refused(empty.predict(x.rows()).map(|_| ()), "nothing has been learned");
-        let loaded = Model::from_bytes(&Model::Consolidation(empty.clone()).to_bytes()).unwrap();
-        assert_eq!(loaded, Model::Consolidation(empty.clone()));
+        let loaded = Model::from_bytes(&Model::from(empty.clone()).to_bytes().unwrap()).unwrap();
+        assert_eq!(loaded, Model::from(empty.clone()));
         empty.learn(x.rows(), &y, &mut ()).unwrap();
         assert_eq!(empty, start);
     }
@@ -648,8 +643,8 @@ fn rows_that_no_node_tells_apart_can_be_learned() {
                 });
                 learner.learn(x.rows(), &y, &mut ()).unwrap();
                 assert_eq!(learner.predict(x.rows()).unwrap().len(), 2);
-                let model = Model::Consolidation(learner);
-                assert_eq!(Model::from_bytes(&model.to_bytes()).unwrap(), model);
+                let model = Model::from(learner);
+                assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
             }
         }
     }
@@ -706,16 +701,16 @@ fn deployed_models_predict_the_same_from_their_own_file() {
         let deployed = learner.deployed().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let (whole, half) = (folder.path().join("whole.aact"), folder.path().join("half.aact"));
-        deployed.save(&whole, false).unwrap();
-        deployed.save(&half, true).unwrap();
-        let Model::Deployed(loaded) = Model::load(&whole).unwrap() else {
-            panic!("a deployed model")
-        };
-        assert_eq!(loaded, *deployed);
+        let model = Model::from(learner.clone());
+        model.export(&whole, false).unwrap();
+        model.export(&half, true).unwrap();
+        let loaded = Model::load(&whole).unwrap();
+        assert_eq!(loaded.name(), "deployed");
+        assert_eq!(loaded.deployed().unwrap(), deployed);
         let rounded = Model::load(&half).unwrap();
         let (a, b) = (
             deployed.predict(x.rows()).unwrap(),
-            rounded.learner().predict(x.rows()).unwrap(),
+            rounded.predict(x.rows()).unwrap(),
         );
         let same = a.iter().zip(&b).filter(|(a, b)| a == b).count();
         assert!(same >= 47, "{same} of 50");

@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn same_seed_same_bytes(params in params(), tasks in tasks()) {
         prop_assume!(grows(&params, &tasks));
-        let bytes = |learner| Model::Reactivation(learner).to_bytes();
+        let bytes = |learner| Model::from(learner).to_bytes().unwrap();
         prop_assert_eq!(bytes(learn(&params, &tasks)), bytes(learn(&params, &tasks)));
     }
 
@@ -120,21 +120,21 @@ proptest! {
     #[test]
     fn a_saved_model_goes_on_as_if_it_had_never_been_saved(params in params(), tasks in tasks()) {
         prop_assume!(grows(&params, &tasks));
-        let saved = Model::Reactivation(learn(&params, &tasks[..1])).to_bytes();
+        let saved = Model::from(learn(&params, &tasks[..1])).to_bytes().unwrap();
         let mut loaded = Model::from_bytes(&saved).unwrap();
-        loaded.learner_mut().learn(tasks[1].x.rows(), &tasks[1].y, &mut ()).unwrap();
-        prop_assert_eq!(loaded.to_bytes(), Model::Reactivation(learn(&params, &tasks)).to_bytes());
+        loaded.learn(tasks[1].x.rows(), &tasks[1].y, &mut ()).unwrap();
+        prop_assert_eq!(loaded.to_bytes().unwrap(), Model::from(learn(&params, &tasks)).to_bytes().unwrap());
     }
 
     #[test]
     fn predict_is_pure(params in params(), tasks in tasks()) {
         prop_assume!(grows(&params, &tasks));
         let learner = learn(&params, &tasks);
-        let before = Model::Reactivation(learner.clone()).to_bytes();
+        let before = Model::from(learner.clone()).to_bytes().unwrap();
         let once = learner.predict(tasks[0].x.rows()).unwrap();
         prop_assert_eq!(once, learner.predict(tasks[0].x.rows()).unwrap());
         learner.predict_group(tasks[1].x.rows()).unwrap();
-        prop_assert_eq!(before, Model::Reactivation(learner).to_bytes());
+        prop_assert_eq!(before, Model::from(learner).to_bytes().unwrap());
     }
 
     #[test]
@@ -161,9 +161,9 @@ fn reuse_borrows_nodes_of_earlier_units() {
     let tasks = [task(0, 2, 40, 4, noise.clone()), task(1, 2, 40, 4, noise)];
     let learner = learn(&params, &tasks);
     assert!(!learner.units()[1].layers[0].borrowed.is_empty());
-    let reloaded = Model::from_bytes(&Model::Reactivation(learner.clone()).to_bytes()).unwrap();
+    let reloaded = Model::from_bytes(&Model::from(learner.clone()).to_bytes().unwrap()).unwrap();
     assert_eq!(
-        reloaded.learner().predict(tasks[1].x.rows()).unwrap(),
+        reloaded.predict(tasks[1].x.rows()).unwrap(),
         learner.predict(tasks[1].x.rows()).unwrap()
     );
 }
@@ -182,7 +182,7 @@ fn the_number_of_threads_changes_nothing() {
         layers: 2,
         ..ReactivationParams::default()
     };
-    let bytes = || Model::Reactivation(learn(&params, &tasks)).to_bytes();
+    let bytes = || Model::from(learn(&params, &tasks)).to_bytes().unwrap();
     let directly = bytes();
     for threads in [1, 2, 5] {
         let pool = rayon::ThreadPoolBuilder::new()

@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
-use autoactivator::least_squares::StepwiseFit;
-use autoactivator::linalg::{Matrix, least_squares, product, solve_positive_definite};
+use autoactivator::math::{Matrix, least_squares, product, solve_positive_definite};
+use autoactivator::reactivation::StepwiseFit;
 
 /// Reproducible numbers in [-1, 1) without any structure that a solve could profit from.
 fn numbers(n_rows: usize, n_cols: usize, salt: u64) -> Matrix<f64> {

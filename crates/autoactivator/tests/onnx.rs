@@ -9,8 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use autoactivator::pool::{ConvolutionSpec, NodePool, PoolSpec, Preparation};
-use autoactivator::rng::{Random, Stream};
+use autoactivator::format::Container;
+use autoactivator::math::{Random, Stream};
+use autoactivator::pool::{
+    ConvolutionSpec, DifferencesSpec, FeaturesSpec, GaussianSpec, PatchesSpec, PoolSpec, Preparation,
+    StackSpec, UniformSpec,
+};
 use autoactivator::{
     Activation, Check, Consolidation, ConsolidationParams, Deployed, ImageShape, Labels, Learner,
     ReadoutKind, Rows, Table,
@@ -201,11 +205,11 @@ fn close(found: &[Vec<f32>], expected: &[Vec<f32>], what: &str) {
 #[test]
 fn uniform_nodes_of_every_activation() {
     for activation in ACTIVATIONS {
-        agree(of_pool(PoolSpec::Uniform {
+        agree(of_pool(PoolSpec::Uniform(UniformSpec {
             nodes: 60,
             scope: 0.1,
             activation,
-        }));
+        })));
     }
 }
 
@@ -214,11 +218,11 @@ fn gaussian_nodes_on_every_preparation() {
     for preparation in PREPARATIONS {
         agree(ConsolidationParams {
             max_nodes: Some(25),
-            ..of_pool(PoolSpec::Gaussian {
+            ..of_pool(PoolSpec::Gaussian(GaussianSpec {
                 nodes: 60,
                 activation: Activation::Tanh,
                 preparation,
-            })
+            }))
         });
     }
 }
@@ -230,37 +234,37 @@ fn features_on_every_preparation_under_every_readout() {
         agree(ConsolidationParams {
             max_nodes: Some(40),
             readout,
-            ..of_pool(PoolSpec::Features { preparation })
+            ..of_pool(PoolSpec::Features(FeaturesSpec { preparation }))
         });
     }
 }
 
 #[test]
 fn a_row_that_preparation_leaves_without_length() {
-    let deployed = learned(of_pool(PoolSpec::Features {
+    let deployed = learned(of_pool(PoolSpec::Features(FeaturesSpec {
         preparation: Preparation::Standardise,
-    }));
-    let NodePool::Dense(pool) = &deployed.pool else {
-        unreachable!("features are a dense pool");
-    };
-    let mean = Table::new(pool.prepared.standard.shift.clone(), pool.n_inputs).unwrap();
+    })));
+    let mut container = Container::new("pool");
+    deployed.pool.pack(&mut container, "pool");
+    let shift = container.list("pool.shift").unwrap();
+    let mean = Table::new(shift, deployed.pool.n_inputs()).unwrap();
     agree_on(&deployed, mean.rows(), "the mean row");
 }
 
 #[test]
 fn patches_and_differences() {
     let activation = Activation::Sigmoid;
-    agree(of_pool(PoolSpec::Patches {
+    agree(of_pool(PoolSpec::Patches(PatchesSpec {
         nodes: 50,
         activation,
-    }));
+    })));
     agree(ConsolidationParams {
         max_nodes: Some(20),
-        ..of_pool(PoolSpec::Differences {
+        ..of_pool(PoolSpec::Differences(DifferencesSpec {
             nodes: 50,
             scale: 2.0,
             activation,
-        })
+        }))
     });
 }
 
@@ -297,20 +301,20 @@ fn convolution_with_selected_nodes_and_other_powers() {
 #[test]
 fn stacks_with_and_without_selection() {
     // 216 first nodes: blocks of 256 directions, the second one used in part.
-    let of_features = PoolSpec::Stack {
+    let of_features = PoolSpec::Stack(StackSpec {
         preparation: Preparation::Standardise,
-        first: Box::new(PoolSpec::Features {
+        first: Box::new(PoolSpec::Features(FeaturesSpec {
             preparation: Preparation::Standardise,
-        }),
+        })),
         directions: 300,
         activations: vec![Activation::Relu, Activation::Square],
-    };
-    let of_convolution = PoolSpec::Stack {
+    });
+    let of_convolution = PoolSpec::Stack(StackSpec {
         preparation: Preparation::Standardise,
         first: Box::new(PoolSpec::Convolution(small_convolution())),
         directions: 100,
         activations: ACTIVATIONS.to_vec(),
-    };
+    });
     for pool in [of_features, of_convolution] {
         agree(of_pool(pool.clone()));
         agree(ConsolidationParams {
@@ -322,14 +326,16 @@ fn stacks_with_and_without_selection() {
 
 #[test]
 fn a_stack_on_a_stack() {
-    let features = PoolSpec::Features {
+    let features = PoolSpec::Features(FeaturesSpec {
         preparation: Preparation::SquareRoot,
-    };
-    let stack = |first, directions| PoolSpec::Stack {
-        preparation: Preparation::Standardise,
-        first: Box::new(first),
-        directions,
-        activations: vec![Activation::Tanh],
+    });
+    let stack = |first, directions| {
+        PoolSpec::Stack(StackSpec {
+            preparation: Preparation::Standardise,
+            first: Box::new(first),
+            directions,
+            activations: vec![Activation::Tanh],
+        })
     };
     agree(of_pool(stack(stack(features, 20), 30)));
 }
@@ -341,9 +347,9 @@ fn the_default_pool() {
 
 #[test]
 fn class_names_travel_in_the_metadata() {
-    let deployed = learned(of_pool(PoolSpec::Features {
+    let deployed = learned(of_pool(PoolSpec::Features(FeaturesSpec {
         preparation: Preparation::None,
-    }));
+    })));
     let Some(answers) = run(&deployed.to_onnx(), unseen().rows()) else {
         return;
     };
@@ -399,9 +405,9 @@ fn nested<'a>(fields: &[(u64, Field<'a>)], number: u64) -> Vec<&'a [u8]> {
 
 #[test]
 fn the_header_by_hand() {
-    let model = learned(of_pool(PoolSpec::Features {
+    let model = learned(of_pool(PoolSpec::Features(FeaturesSpec {
         preparation: Preparation::None,
-    }))
+    })))
     .to_onnx();
     let model = fields(&model);
     assert_eq!(model[0], (1, Field::Int(8)));
@@ -422,12 +428,12 @@ fn the_header_by_hand() {
 #[test]
 fn same_model_same_bytes() {
     let params = || {
-        of_pool(PoolSpec::Stack {
+        of_pool(PoolSpec::Stack(StackSpec {
             preparation: Preparation::Standardise,
             first: Box::new(PoolSpec::Convolution(small_convolution())),
             directions: 40,
             activations: vec![Activation::Relu],
-        })
+        }))
     };
     assert_eq!(learned(params()).to_onnx(), learned(params()).to_onnx());
 }

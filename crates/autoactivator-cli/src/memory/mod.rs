@@ -1,4 +1,4 @@
-//! `autoactivator merge`, `unlearn`, `drop-class` and `export`: what one additive memory makes possible.
+//! `autoactivator merge`, `unlearn`, `drop-class`, `rename-class` and `export`: what one additive memory makes possible.
 //!
 //! Each works on the memory in hand and writes the file at the end, whole: after an error it is as it was. `shards` has
 //! `autoactivator memory`, which sums one memory in many places.
@@ -9,10 +9,10 @@ mod shards;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Consolidation, Learner, Model, WriteLock, write_atomically};
+use autoactivator::{Model, ModelFile, write_atomically};
 use autoactivator_data::Part;
 
-use crate::args::{DropClassArgs, ExportArgs, MergeArgs, UnlearnArgs};
+use crate::args::{DropClassArgs, ExportArgs, MergeArgs, RenameClassArgs, UnlearnArgs};
 use crate::rows::{Expected, RowSource};
 
 pub use args::MemoryCommand;
@@ -26,87 +26,93 @@ pub fn memory(command: &MemoryCommand) -> Result<()> {
 }
 
 pub fn merge(args: &MergeArgs) -> Result<()> {
-    let _lock = WriteLock::take(&args.output)?;
-    let base = args.base.as_deref().map(load).transpose()?;
+    let file = ModelFile::lock(&args.output)?;
+    let base = args.base.as_deref().map(Model::load).transpose()?;
     let mut models = args.models.iter();
     let Some(first) = models.next() else {
         bail!("give at least two model files");
     };
     let mut merged = load(first)?;
+    let mut others = Vec::new();
     for path in models {
+        let other = load(path)?;
         let both = || format!("{} and {}", first.display(), path.display());
-        let mut other = load(path)?;
-        if let Some(base) = &base {
-            other
-                .subtract(base)
-                .with_context(|| format!("{} without its base", path.display()))?;
-        }
-        merged.merge(&other).with_context(both)?;
+        merged.check_merge(&*other).with_context(both)?;
+        others.push(other);
     }
-    save(merged, &args.output)
+    let others: Vec<&Model> = others.iter().collect();
+    let all = || {
+        args.models
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect::<Vec<_>>()
+            .join(" and ")
+    };
+    merged.merge(&others, base.as_ref()).with_context(all)?;
+    save(&file, &merged)
 }
 
 pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
-    let _lock = WriteLock::take(&args.model)?;
-    let mut learner = load(&args.model)?;
-    let expected = Expected {
-        n_features: learner.n_features(),
-        origin: learner.origin(),
-    };
-    let rows = RowSource::open(&args.rows, Part::Train, &expected)?;
+    let file = ModelFile::lock(&args.model)?;
+    let mut model = load(&args.model)?;
+    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(Some(&model)))?;
     let (x, y) = rows.collect(&args.classes)?;
-    learner.unlearn(x.rows(), &y).with_context(|| args.rows.name())?;
-    save(learner, &args.model)
+    model.unlearn(x.rows(), &y).with_context(|| args.rows.name())?;
+    save(&file, &model)
 }
 
 pub fn drop_class(args: &DropClassArgs) -> Result<()> {
-    let _lock = WriteLock::take(&args.model)?;
-    let mut learner = load(&args.model)?;
-    learner.drop_class(&args.class)?;
-    save(learner, &args.model)
+    let file = ModelFile::lock(&args.model)?;
+    let mut model = load(&args.model)?;
+    model.drop_class(&args.class)?;
+    save(&file, &model)
+}
+
+pub fn rename_class(args: &RenameClassArgs) -> Result<()> {
+    let file = ModelFile::lock(&args.model)?;
+    let mut model = file.read()?;
+    model.rename_class(&args.from, &args.to)?;
+    file.write(&model)?;
+    eprintln!("{}: '{}' is now '{}'", args.model.display(), args.from, args.to);
+    Ok(())
 }
 
 pub fn export(args: &ExportArgs) -> Result<()> {
-    let deployed = match Model::load(&args.model)? {
-        Model::Deployed(deployed) => deployed,
-        Model::Consolidation(learner) => match learner.deployed() {
-            Some(deployed) => deployed.clone(),
-            None => bail!("{}: nothing has been learned yet", args.model.display()),
-        },
-        Model::Reactivation(_) => bail!(
-            "{}: only consolidation has a deployed model",
-            args.model.display()
-        ),
-    };
-    if args.onnx {
-        write_atomically(&args.output, &deployed.to_onnx())?;
+    let model = Model::load(&args.model)?;
+    let place = || args.model.display().to_string();
+    let size = if args.onnx {
+        let bytes = model.deployed().with_context(place)?.to_onnx();
+        write_atomically(&args.output, &bytes)?;
+        bytes.len() as u64
     } else {
-        deployed.save(&args.output, args.half)?;
-    }
-    let size = std::fs::metadata(&args.output)?.len();
+        model.deployed().with_context(place)?;
+        model.export(&args.output, args.half)?
+    };
     eprintln!(
         "{}: {} nodes, {} bytes",
         args.output.display(),
-        deployed.size().nodes,
+        model.size().nodes,
         size
     );
     Ok(())
 }
 
-fn load(path: &Path) -> Result<Consolidation> {
-    match Model::load(path)? {
-        Model::Consolidation(learner) => Ok(learner),
-        other => bail!(
-            "{}: holds a model of the kind {}; only consolidation has a memory that can be changed so",
-            path.display(),
-            other.learner().name()
-        ),
-    }
+/// A model with a memory that can be changed.
+fn load(path: &Path) -> Result<Model> {
+    let model = Model::load(path)?;
+    model
+        .consolidation()
+        .with_context(|| path.display().to_string())?;
+    Ok(model)
 }
 
-fn save(learner: Consolidation, path: &Path) -> Result<()> {
-    let (rows, classes) = (learner.memory().n_rows(), learner.classes().len());
-    Model::Consolidation(learner).save(path)?;
-    eprintln!("{}: {rows} rows, {classes} classes", path.display());
+fn save(file: &ModelFile, model: &Model) -> Result<()> {
+    let rows = model.consolidation()?.memory().n_rows();
+    file.write(model)?;
+    eprintln!(
+        "{}: {rows} rows, {} classes",
+        file.path().display(),
+        model.classes().len()
+    );
     Ok(())
 }

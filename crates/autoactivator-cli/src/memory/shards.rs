@@ -5,18 +5,19 @@
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{
-    Check, Consolidation, ConsolidationParams, Labels, Learner, Model, Partial, Share, Table, WriteLock,
+    Check, Consolidation, ConsolidationParams, Labels, Learner, ModelFile, Partial, Share, Table,
 };
 use autoactivator_data::{FeatureTable, Shard, shard};
 
 use super::args::{BeginArgs, BuildArgs, MergeArgs};
 use super::{load, save};
 use crate::answers::refuse_same;
+use crate::given::{self, laid_over};
 use crate::progress::TaskBar;
 
 pub fn begin(args: &BeginArgs) -> Result<()> {
-    let _lock = WriteLock::take(&args.model)?;
-    if args.model.exists() {
+    let file = ModelFile::lock(&args.model)?;
+    if file.exists() {
         bail!(
             "{}: is there already, and its pool cannot be changed: choose another name",
             args.model.display()
@@ -29,14 +30,15 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
         image: first.transpose()?.and_then(|table| table.shape().image),
         ..ConsolidationParams::default()
     };
-    let params = args.consolidation.params(&args.shared, base).check()?;
+    let given = given::consolidation(&args.consolidation, &args.shared);
+    let params = laid_over(&base, &given)?.check()?;
     let mut learner = Consolidation::new(params);
     let mut bar = TaskBar::new(None);
     let begun = shard::begin(&mut learner, &args.sample, &columns, &mut bar);
     bar.finish();
     begun?;
     let (n_nodes, n_features) = (learner.memory().n_nodes(), learner.n_features().unwrap_or(0));
-    Model::Consolidation(learner).save(&args.model)?;
+    file.write(&learner.into())?;
     eprintln!(
         "{}: a pool of {n_nodes} nodes on {n_features} features; nothing is learned yet",
         args.model.display()
@@ -46,7 +48,7 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
 
 pub fn build(args: &BuildArgs) -> Result<()> {
     refuse_same(Some(&args.output), &args.model)?;
-    let mut share = Share::of(&load(&args.model)?)?;
+    let mut share = Share::of(load(&args.model)?.consolidation()?)?;
     let columns = args.columns.columns();
     let mut bar = TaskBar::new(None);
     let mut known = Vec::new();
@@ -80,13 +82,14 @@ pub fn build(args: &BuildArgs) -> Result<()> {
 }
 
 pub fn merge(args: &MergeArgs) -> Result<()> {
-    let _lock = WriteLock::take(&args.model)?;
-    let mut learner = load(&args.model)?;
-    let Some(sum) = add_up(&learner, args)? else {
+    let file = ModelFile::lock(&args.model)?;
+    let mut model = load(&args.model)?;
+    let learner = model.consolidation_mut()?;
+    let Some(sum) = add_up(learner, args)? else {
         eprintln!("{}: nothing to add; it is as it was", args.model.display());
         return Ok(());
     };
-    let rows = calibration(&learner, args)?;
+    let rows = calibration(learner, args)?;
     learner.absorb(&sum, rows.as_ref().map(|(x, y)| (x, y)))?;
     if learner
         .deployed()
@@ -99,7 +102,7 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
         sum.sums().n_rows(),
         sum.files().len()
     );
-    save(learner, &args.model)
+    save(&file, &model)
 }
 
 /// The sum of all partial memories that hold something new.

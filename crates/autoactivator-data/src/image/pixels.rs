@@ -31,9 +31,9 @@ impl Pixels {
             return Ok(Self { shape });
         }
         Err(Error::Method(autoactivator::Error::Parameter {
-            name: "image",
+            name: "image".to_owned(),
             value: shape.to_string(),
-            allowed: "sides of 1 to 1024 pixels, and 1 channel (grey) or 3 (red, green, blue)",
+            allowed: "sides of 1 to 1024 pixels, and 1 channel (grey) or 3 (red, green, blue)".to_owned(),
         }))
     }
 

@@ -6,8 +6,8 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autoactivator::half::from_f16_bits;
 use autoactivator::{ImageShape, Table};
+use half::f16;
 
 use super::source::Source;
 use super::{Batch, Batches, Content, Shape, batch_rows};
@@ -51,7 +51,7 @@ impl Kind {
     /// The numbers in `bytes`; text has none.
     fn floats(self, bytes: &[u8]) -> Vec<f32> {
         match self {
-            Self::F2 => decode(bytes, |b| from_f16_bits(u16::from_le_bytes(b))),
+            Self::F2 => decode(bytes, |b| f16::from_le_bytes(b).to_f32()),
             Self::F4 => decode(bytes, f32::from_le_bytes),
             Self::F8 => decode(bytes, |b| f64::from_le_bytes(b) as f32),
             Self::I1 => decode(bytes, |b| i8::from_le_bytes(b).into()),

@@ -3,9 +3,9 @@
 //! A ridge fit needs sums of products only, so fitting to all rows seen so far does not ask for the rows
 //! themselves. It is an upper bound for its own kind - plain random nodes - not for every learner.
 
-use autoactivator::linalg::{Matrix, View, add_gram_lower, solve_positive_definite};
-use autoactivator::node::Nodes;
-use autoactivator::rng::{Random, Stream};
+use autoactivator::math::{Matrix, View, add_gram_lower, solve_positive_definite};
+use autoactivator::math::{Random, Stream};
+use autoactivator::pool::Nodes;
 use autoactivator::{Activation, ClassList, Error, Labels, Learner, Observer, Rows, Size, check_task};
 
 use super::LinearScores;

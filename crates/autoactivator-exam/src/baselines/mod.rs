@@ -14,7 +14,7 @@ pub use nearest_mean::NearestMean;
 pub use sequential_sgd::SequentialSgd;
 pub use streaming_lda::StreamingLda;
 
-use autoactivator::linalg::{Matrix, View, product};
+use autoactivator::math::{Matrix, View, product};
 use autoactivator::{Error, Rows, check_rows};
 
 /// Linear scores x·w_c + b_c, the form every baseline predicts with.

@@ -1,8 +1,8 @@
 //! The lower bound: softmax regression by stochastic gradient descent, task after task, with nothing done
 //! against forgetting.
 
-use autoactivator::linalg::{Matrix, add_product, product};
-use autoactivator::rng::{Random, Stream};
+use autoactivator::math::{Matrix, add_product, product};
+use autoactivator::math::{Random, Stream};
 use autoactivator::{ClassList, Error, Labels, Learner, Observer, Rows, Size, check_task};
 
 use super::LinearScores;
@@ -48,7 +48,7 @@ impl SequentialSgd {
         for (c, bias) in biases.iter_mut().enumerate() {
             *bias -= rate * gradient.col(c).iter().sum::<f32>();
         }
-        let x: autoactivator::linalg::View<'_, f32> = rows.into();
+        let x: autoactivator::math::View<'_, f32> = rows.into();
         add_product(weights, -rate, x.t(), gradient.view());
     }
 }

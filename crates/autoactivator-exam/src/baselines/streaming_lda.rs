@@ -1,6 +1,6 @@
 //! Streaming linear discriminant analysis: class means and one shared covariance, both running sums.
 
-use autoactivator::linalg::{Matrix, add_gram_lower, mirror_lower, product, solve_positive_definite};
+use autoactivator::math::{Matrix, add_gram_lower, mirror_lower, product, solve_positive_definite};
 use autoactivator::{ClassList, Error, Labels, Learner, Observer, Rows, Size, check_task};
 
 use super::{ClassSums, LinearScores};

@@ -3,7 +3,13 @@
 //! All values but constants have the rows of the batch as their first axis.
 
 use super::proto::{Attribute, Element, Message, batch, node, tensor};
-use crate::linalg::Matrix;
+use crate::math::Matrix;
+
+/// Version of the file format; the one that came with the operator set below.
+const IR_VERSION: i64 = 8;
+
+/// Version of the operators.
+const OPERATOR_SET: i64 = 17;
 
 /// A tensor of the graph, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,8 +113,22 @@ impl Graph {
         self.apply_with(operator, &[x], &[Attribute::Ints("axes", vec![1])])
     }
 
-    /// The finished graph as a message.
-    pub fn into_message(self, name: &str) -> Message {
+    /// The bytes of an ONNX file with this graph and these entries of metadata; the same graph gives the same bytes.
+    pub fn into_file(self, name: &str, metadata: &[(&str, &str)]) -> Vec<u8> {
+        let operators = Message::default().int(2, OPERATOR_SET); // version; the domain is the default one
+        let file = Message::default()
+            .int(1, IR_VERSION)
+            .text(2, env!("CARGO_PKG_NAME")) // producer_name
+            .text(3, env!("CARGO_PKG_VERSION")) // producer_version
+            .message(7, &self.into_message(name))
+            .message(8, &operators); // opset_import
+        let with_entries = metadata.iter().fold(file, |file, (key, value)| {
+            file.message(14, &Message::default().text(1, key).text(2, value)) // metadata_props
+        });
+        with_entries.into_bytes()
+    }
+
+    fn into_message(self, name: &str) -> Message {
         Message::default()
             .messages(1, &self.nodes)
             .text(2, name)

@@ -1,83 +1,130 @@
-//! Fully connected nodes on prepared features: the paper's uniform ones, Gaussian ones, and the features themselves.
+//! Fully connected nodes on prepared features: the paper's uniform ones, and Gaussian ones.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::prepare::{Preparation, Prepared};
-use super::{NodePool, Pool};
-use crate::activation::Activation;
-use crate::linalg::{Matrix, View, product};
-use crate::node::Nodes;
+use super::{Activation, FirstTask, Nodes, Pool, Recipe, USUAL_NODES, described, fits, read_description};
+use crate::data::{Rows, Table};
+use crate::error::Error;
+use crate::format::Container;
+use crate::math::{Matrix, View, product};
+use crate::onnx::{Graph, Value};
 use crate::params::Precision;
-use crate::rng::Random;
-use crate::rows::{Rows, Table};
 
-/// Rows of which one thread makes short work.
+/// Its name in a file.
+pub(super) const KIND: &str = "nodes";
+
+/// Rows that one thread makes short work of.
 const FEW_ROWS: usize = 16;
 
-/// Fully connected nodes, or a selection of the features themselves.
+/// The paper's nodes: weights and biases uniform in [-scope, scope].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UniformSpec {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// λ.
+    pub scope: f32,
+    /// g.
+    pub activation: Activation,
+}
+
+impl Default for UniformSpec {
+    fn default() -> Self {
+        Self {
+            nodes: USUAL_NODES,
+            scope: 0.5,
+            activation: Activation::Sigmoid,
+        }
+    }
+}
+
+impl Recipe for UniformSpec {
+    fn n_nodes(&self, _: usize) -> usize {
+        self.nodes
+    }
+
+    fn set_nodes(&mut self, nodes: usize) {
+        self.nodes = nodes;
+    }
+
+    fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
+        let (n_inputs, g) = (task.x.n_features(), self.activation);
+        Ok(Box::new(Dense {
+            prepared: Prepared::nothing(),
+            nodes: Nodes::draw(&mut task.random(layer), n_inputs, self.nodes, self.scope, g),
+        }))
+    }
+}
+
+/// Weights of mean 0 and standard deviation 1/√n_features, no bias, on prepared features. Each weight is a sum of
+/// twelve uniform numbers, which is close to Gaussian and the same to the last bit on every machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GaussianSpec {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// g.
+    pub activation: Activation,
+    /// What is done to the features first.
+    pub preparation: Preparation,
+}
+
+impl Default for GaussianSpec {
+    fn default() -> Self {
+        Self {
+            nodes: USUAL_NODES,
+            activation: Activation::Relu,
+            preparation: Preparation::Standardise,
+        }
+    }
+}
+
+impl Recipe for GaussianSpec {
+    fn n_nodes(&self, _: usize) -> usize {
+        self.nodes
+    }
+
+    fn set_nodes(&mut self, nodes: usize) {
+        self.nodes = nodes;
+    }
+
+    fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
+        let mut random = task.random(layer);
+        let n_inputs = task.x.n_features();
+        let deviation = 1.0 / (n_inputs as f32).sqrt();
+        let nodes = Nodes {
+            weights: Matrix::from_fn(n_inputs, self.nodes, |_, _| deviation * random.normal()),
+            biases: vec![0.0; self.nodes],
+            activation: self.activation,
+        };
+        Ok(Box::new(Dense {
+            prepared: Prepared::learn(self.preparation, task.x),
+            nodes,
+        }))
+    }
+}
+
+/// Fully connected nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense {
     /// What is done to the features first.
     pub prepared: Prepared,
-    /// Features of a row.
-    pub n_inputs: usize,
-    /// What is read.
-    pub read: Read,
+    /// The nodes.
+    pub nodes: Nodes,
 }
 
-/// What a dense pool reads.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Read {
-    /// Random nodes.
-    Nodes(Nodes),
-    /// These features.
-    Features(Vec<usize>),
-}
-
-impl Dense {
-    /// The paper's nodes.
-    pub fn uniform(random: &mut Random, n_inputs: usize, n_nodes: usize, scope: f32, g: Activation) -> Self {
-        Self {
-            prepared: Prepared::nothing(),
-            n_inputs,
-            read: Read::Nodes(Nodes::draw(random, n_inputs, n_nodes, scope, g)),
-        }
-    }
-
-    /// Normal weights of deviation 1/√n_features, no bias.
-    pub fn gaussian(
-        random: &mut Random,
-        x: Rows<'_>,
-        n_nodes: usize,
-        g: Activation,
-        preparation: Preparation,
-    ) -> Self {
-        let n_inputs = x.n_features();
-        let deviation = 1.0 / (n_inputs as f32).sqrt();
-        let nodes = Nodes {
-            weights: Matrix::from_fn(n_inputs, n_nodes, |_, _| deviation * random.normal()),
-            biases: vec![0.0; n_nodes],
-            activation: g,
-        };
-        Self {
-            prepared: Prepared::learn(preparation, x),
-            n_inputs,
-            read: Read::Nodes(nodes),
-        }
-    }
-
-    /// The features themselves.
-    pub fn features(x: Rows<'_>, preparation: Preparation) -> Self {
-        Self {
-            prepared: Prepared::learn(preparation, x),
-            n_inputs: x.n_features(),
-            read: Read::Features((0..x.n_features()).collect()),
-        }
-    }
+#[derive(Serialize, Deserialize)]
+struct Description {
+    preparation: Preparation,
+    n_inputs: usize,
+    activation: Activation,
 }
 
 /// g(xW + b) row after row: `(n_samples, n_nodes)`.
-pub fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -> Vec<f32> {
+pub(super) fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -> Vec<f32> {
     let mut h = match precision {
         Precision::F32 => {
             let x: View<'_, f32> = x.into();
@@ -102,54 +149,85 @@ pub fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -> Vec<f
 
 impl Pool for Dense {
     fn n_inputs(&self) -> usize {
-        self.n_inputs
+        self.nodes.weights.n_rows()
     }
 
     fn n_nodes(&self) -> usize {
-        match &self.read {
-            Read::Nodes(nodes) => nodes.len(),
-            Read::Features(features) => features.len(),
-        }
+        self.nodes.len()
     }
 
     fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table {
         let prepared = self.prepared.apply(x);
         let x = prepared.as_ref().map_or(x, Table::rows);
-        let values = match &self.read {
-            Read::Nodes(nodes) => outputs_by_row(nodes, x, precision),
-            Read::Features(features) => x
-                .iter()
-                .flat_map(|row| features.iter().map(|&feature| row[feature]))
-                .collect(),
-        };
-        Table::from_whole_rows(values, self.n_nodes())
+        Table::from_whole_rows(outputs_by_row(&self.nodes, x, precision), self.n_nodes())
     }
 
-    fn select(&self, nodes: &[usize]) -> NodePool {
-        let read = match &self.read {
-            Read::Nodes(all) => Read::Nodes(Nodes {
+    fn select(&self, nodes: &[usize]) -> Box<dyn Pool> {
+        let all = &self.nodes;
+        Box::new(Self {
+            prepared: self.prepared.clone(),
+            nodes: Nodes {
                 weights: all.weights.gather(nodes.iter().copied()),
                 biases: nodes.iter().map(|&node| all.biases[node]).collect(),
                 activation: all.activation,
-            }),
-            Read::Features(all) => Read::Features(nodes.iter().map(|&node| all[node]).collect()),
-        };
-        NodePool::Dense(Self {
-            prepared: self.prepared.clone(),
-            n_inputs: self.n_inputs,
-            read,
+            },
         })
     }
 
     fn n_floats(&self) -> usize {
-        let nodes = match &self.read {
-            Read::Nodes(nodes) => nodes.weights.values().len() + nodes.len(),
-            Read::Features(_) => 0,
-        };
-        self.prepared.n_floats() + nodes
+        self.prepared.n_floats() + self.nodes.weights.values().len() + self.nodes.len()
     }
 
     fn multiply_adds(&self) -> usize {
         self.n_floats()
     }
+
+    fn pack(&self, container: &mut Container, prefix: &str) -> Json {
+        self.prepared.standard.pack(container, prefix);
+        container.put_matrix(format!("{prefix}.weights"), &self.nodes.weights);
+        container.put_list(format!("{prefix}.biases"), &self.nodes.biases);
+        described(
+            KIND,
+            &Description {
+                preparation: self.prepared.preparation,
+                n_inputs: self.n_inputs(),
+                activation: self.nodes.activation,
+            },
+        )
+    }
+
+    fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value {
+        let x = self.prepared.to_onnx(graph, x, self.n_inputs());
+        self.nodes.to_onnx(graph, &x)
+    }
+
+    fn boxed(&self) -> Box<dyn Pool> {
+        Box::new(self.clone())
+    }
+}
+
+pub(super) fn unpack(
+    container: &Container,
+    prefix: &str,
+    description: &Json,
+) -> Result<Box<dyn Pool>, String> {
+    let Description {
+        preparation,
+        n_inputs,
+        activation,
+    } = read_description(description)?;
+    let weights = container.matrix(&format!("{prefix}.weights"))?;
+    let biases = container.list(&format!("{prefix}.biases"))?;
+    fits(
+        weights.n_rows() == n_inputs && weights.n_cols() == biases.len(),
+        prefix,
+    )?;
+    Ok(Box::new(Dense {
+        prepared: Prepared::unpack(container, prefix, preparation, n_inputs)?,
+        nodes: Nodes {
+            weights,
+            biases,
+            activation,
+        },
+    }))
 }

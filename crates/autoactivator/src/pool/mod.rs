@@ -1,32 +1,60 @@
 //! The pool: candidate nodes, fixed when the first task arrives, from which consolidation recruits.
 //!
-//! Every kind stands behind [`Pool`]: rows in, node outputs out. [`PoolSpec`] says what to make, [`NodePool`] is
-//! what was made. Whatever is taken from data comes from the first task alone, and the compact form is what is
-//! stored: a patch keeps its patch, a filter shared by many nodes is kept once.
+//! Every kind is one file (or folder) that implements [`Pool`]: rows in, node outputs out, its place in a model file and
+//! its steps in an ONNX graph. [`PoolSpec`] says what to make; each of its kinds is a [`Recipe`]. Whatever is taken from
+//! data comes from the first task alone, and the compact form is what is stored: a patch keeps its patch, a filter that
+//! many nodes share is kept once.
+//!
+//! ```
+//! use autoactivator::data::Rows;
+//! use autoactivator::pool::{FirstTask, PoolSpec};
+//! use autoactivator::Precision;
+//!
+//! let spec = PoolSpec::named("gaussian").unwrap().with_nodes(5);
+//! let values = [0.0, 0.1, 0.9, 1.0];
+//! let task = FirstTask { x: Rows::new(&values, 2)?, places: &[0, 1], image: None, seed: 7 };
+//! let pool = spec.make(&task)?;
+//! assert_eq!(pool.outputs(task.x, Precision::F32).rows().n_features(), 5);
+//! # Ok::<(), autoactivator::Error>(())
+//! ```
 
+mod activation;
 mod convolution;
 mod dense;
+mod features;
+mod node;
 mod patch;
 mod prepare;
 mod stack;
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
-use crate::activation::Activation;
+use crate::data::{ImageShape, Rows, Table};
 use crate::error::Error;
+use crate::format::Container;
+use crate::math::{Random, Stream};
+use crate::onnx::{Graph, Value};
 use crate::params::Precision;
-use crate::rng::{Random, Stream};
-use crate::rows::{ImageShape, Rows, Table};
 
-pub(crate) use convolution::cells;
+pub use activation::Activation;
 pub use convolution::{Bank, Convolution, ConvolutionSpec, Reading};
-pub use dense::{Dense, Read};
-pub use patch::{Field, Patches};
+pub use dense::{Dense, GaussianSpec, UniformSpec};
+pub use features::{Features, FeaturesSpec};
+pub use node::{NodeId, Nodes};
+pub use patch::{DifferencesSpec, Field, Patches, PatchesSpec};
 pub use prepare::{Preparation, Prepared, Standard};
-pub use stack::{Block, Member, Stack};
+pub use stack::{Block, Member, Stack, StackSpec};
 
 /// Nodes that answer rows.
-pub trait Pool {
+///
+/// Another crate may bring a kind of its own: implement this, tell [`register`] how it is read from a model file, and
+/// begin a learner over it with [`Consolidation::over`](crate::Consolidation::over).
+pub trait Pool: fmt::Debug + Send + Sync {
     /// Features of a row.
     fn n_inputs(&self) -> usize;
 
@@ -37,104 +65,49 @@ pub trait Pool {
     fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table;
 
     /// The pool with these nodes alone, in this order.
-    fn select(&self, nodes: &[usize]) -> NodePool;
+    fn select(&self, nodes: &[usize]) -> Box<dyn Pool>;
 
     /// Floats that are stored for it.
     fn n_floats(&self) -> usize;
 
     /// Multiply-adds to answer one row.
     fn multiply_adds(&self) -> usize;
+
+    /// Puts its tensors into a container, their names beginning with `prefix`, and returns everything else about it: a
+    /// JSON object that [`described`] makes, with the `kind` that it is read by.
+    fn pack(&self, container: &mut Container, prefix: &str) -> Json;
+
+    /// Adds the same steps as [`outputs`](Self::outputs) to an ONNX graph: `(n_samples, n_nodes)` from rows `x`.
+    fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value;
+
+    /// A copy of it.
+    fn boxed(&self) -> Box<dyn Pool>;
 }
 
-/// A pool of any kind.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NodePool {
-    /// Fully connected nodes.
-    Dense(Dense),
-    /// Nodes that see one patch of an image each.
-    Patches(Patches),
-    /// Filters read over windows of an image.
-    Convolution(Convolution),
-    /// Two layers, both read.
-    Stack(Box<Stack>),
-}
-
-impl NodePool {
-    /// The pool behind its trait.
-    pub fn as_pool(&self) -> &dyn Pool {
-        match self {
-            Self::Dense(pool) => pool,
-            Self::Patches(pool) => pool,
-            Self::Convolution(pool) => pool,
-            Self::Stack(pool) => &**pool,
-        }
+impl Clone for Box<dyn Pool> {
+    fn clone(&self) -> Self {
+        self.boxed()
     }
 }
 
-/// Nodes of a pool at the most: their Gram matrix takes 8 GB.
-const MAX_NODES: usize = 1 << 15;
-
-/// What pool to make.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum PoolSpec {
-    /// The paper's nodes: weights and biases uniform in [-scope, scope].
-    Uniform {
-        /// Number of nodes.
-        nodes: usize,
-        /// λ.
-        scope: f32,
-        /// g.
-        activation: Activation,
-    },
-    /// Weights normal with standard deviation 1/√n_features, no bias, on prepared features.
-    Gaussian {
-        /// Number of nodes.
-        nodes: usize,
-        /// g.
-        activation: Activation,
-        /// What is done to the features first.
-        preparation: Preparation,
-    },
-    /// The features themselves, prepared.
-    Features {
-        /// What is done to them.
-        preparation: Preparation,
-    },
-    /// Random nodes on random rectangles of an image.
-    Patches {
-        /// Number of nodes.
-        nodes: usize,
-        /// g.
-        activation: Activation,
-    },
-    /// Patches whose weights are the difference of two rows of different classes.
-    Differences {
-        /// Number of nodes.
-        nodes: usize,
-        /// Length of the difference after scaling.
-        scale: f32,
-        /// g.
-        activation: Activation,
-    },
-    /// Filters cut from images, read over the cells of a grid.
-    Convolution(ConvolutionSpec),
-    /// Random nodes on the outputs of another pool, both read.
-    Stack {
-        /// The first layer.
-        first: Box<PoolSpec>,
-        /// What is done to the outputs of the first layer before the second sees them.
-        #[serde(default = "standardise")]
-        preparation: Preparation,
-        /// Random directions of the second layer.
-        directions: usize,
-        /// Functions that each direction is seen through, a node each.
-        activations: Vec<Activation>,
-    },
+/// Two pools are equal when their files would be.
+impl PartialEq for dyn Pool + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        let packed = |pool: &Self| {
+            let mut container = Container::new("pool");
+            let description = pool.pack(&mut container, "pool");
+            (description, container)
+        };
+        (self.n_inputs(), self.n_nodes()) == (other.n_inputs(), other.n_nodes())
+            && packed(self) == packed(other)
+    }
 }
 
-fn standardise() -> Preparation {
-    Preparation::Standardise
+/// `#[derive(PartialEq)]` of whoever holds a pool compares by reference.
+impl PartialEq<&Self> for Box<dyn Pool> {
+    fn eq(&self, other: &&Self) -> bool {
+        **self == ***other
+    }
 }
 
 /// The first task, as far as a pool may look at it.
@@ -150,8 +123,13 @@ pub struct FirstTask<'a> {
 }
 
 impl FirstTask<'_> {
+    /// Randomness for one layer of a pool, the outermost layer being 0.
+    pub fn random(&self, layer: usize) -> Random {
+        Random::new(self.seed, Stream::Pool { layer })
+    }
+
     /// The shape of its images, or the remedy.
-    fn image(&self, kind: &'static str) -> Result<ImageShape, Error> {
+    pub fn image(&self, kind: &'static str) -> Result<ImageShape, Error> {
         let shape = self.image.ok_or(Error::NoImages { kind })?;
         if shape.n_values() == self.x.n_features() {
             return Ok(shape);
@@ -163,107 +141,217 @@ impl FirstTask<'_> {
     }
 }
 
+/// How a pool of one kind is made.
+pub trait Recipe {
+    /// Nodes it will have for rows of so many features.
+    fn n_nodes(&self, n_features: usize) -> usize;
+
+    /// Asks for this many nodes, as far as the kind has a choice.
+    fn set_nodes(&mut self, nodes: usize);
+
+    /// Makes the pool for a first task, as this layer of a stack of pools: 0 when it stands alone.
+    fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error>;
+}
+
+/// Nodes of a pool when nobody said how many.
+const USUAL_NODES: usize = 2000;
+
+/// Most nodes of a pool: their Gram matrix takes 8 GB.
+const MAX_NODES: usize = 1 << 15;
+
+/// What pool to make.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum PoolSpec {
+    /// The paper's nodes: weights and biases uniform in [-scope, scope].
+    Uniform(UniformSpec),
+    /// Gaussian weights, no bias, on prepared features.
+    Gaussian(GaussianSpec),
+    /// The features themselves, prepared.
+    Features(FeaturesSpec),
+    /// Random nodes on random rectangles of an image.
+    Patches(PatchesSpec),
+    /// Patches whose weights are the difference of two rows of different classes.
+    Differences(DifferencesSpec),
+    /// Filters cut from images, read over the cells of a grid.
+    Convolution(ConvolutionSpec),
+    /// Random nodes on the outputs of another pool, both read.
+    Stack(StackSpec),
+}
+
 impl PoolSpec {
+    /// The kinds that a user can name, each with its meaning.
+    pub const KINDS: [(&'static str, &'static str); 6] = [
+        ("uniform", "The paper's nodes"),
+        ("gaussian", "Gaussian weights and ReLU on standardised features"),
+        ("features", "The features themselves, standardised"),
+        ("patches", "Random nodes on random rectangles of an image"),
+        (
+            "differences",
+            "Differences of two rows of different classes, on random rectangles",
+        ),
+        (
+            "convolution",
+            "Filters cut from images, read over the cells of a grid",
+        ),
+    ];
+
+    /// The kind of this name with its usual settings; none when there is no such kind.
+    pub fn named(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "uniform" => Self::Uniform(UniformSpec::default()),
+            "gaussian" => Self::Gaussian(GaussianSpec::default()),
+            "features" => Self::Features(FeaturesSpec::default()),
+            "patches" => Self::Patches(PatchesSpec::default()),
+            "differences" => Self::Differences(DifferencesSpec::default()),
+            "convolution" => Self::Convolution(ConvolutionSpec::default()),
+            _ => return None,
+        })
+    }
+
+    /// The same with this many nodes, or filters of a convolution, as far as its kind has a choice.
+    #[must_use]
+    pub fn with_nodes(mut self, nodes: usize) -> Self {
+        self.recipe_mut().set_nodes(nodes);
+        self
+    }
+
+    /// The same with so many random nodes on top, read beside it.
+    #[must_use]
+    pub fn under_second_layer(self, directions: usize) -> Self {
+        Self::Stack(StackSpec::over(self, directions))
+    }
+
     /// Makes the pool for a first task.
-    pub fn make(&self, task: &FirstTask<'_>) -> Result<NodePool, Error> {
+    pub fn make(&self, task: &FirstTask<'_>) -> Result<Box<dyn Pool>, Error> {
         let n_nodes = self.n_nodes(task.x.n_features());
         if (1..=MAX_NODES).contains(&n_nodes) {
             return self.make_layer(task, 0);
         }
         Err(Error::Parameter {
-            name: "pool",
+            name: "pool".to_owned(),
             value: format!("{n_nodes} nodes"),
-            allowed: "from 1 to 32,768 nodes: the memory grows with their square",
+            allowed: "from 1 to 32,768 nodes: the memory grows with their square".to_owned(),
         })
     }
 
     /// Nodes it will have for rows of so many features.
-    fn n_nodes(&self, n_features: usize) -> usize {
+    pub fn n_nodes(&self, n_features: usize) -> usize {
+        self.recipe().n_nodes(n_features)
+    }
+
+    fn make_layer(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
+        self.recipe().make(task, layer)
+    }
+
+    fn recipe(&self) -> &dyn Recipe {
         match self {
-            Self::Uniform { nodes, .. }
-            | Self::Gaussian { nodes, .. }
-            | Self::Patches { nodes, .. }
-            | Self::Differences { nodes, .. } => *nodes,
-            Self::Features { .. } => n_features,
-            Self::Convolution(spec) => spec.n_nodes(),
-            Self::Stack {
-                first,
-                directions,
-                activations,
-                ..
-            } => first
-                .n_nodes(n_features)
-                .saturating_add(directions.saturating_mul(activations.len())),
+            Self::Uniform(spec) => spec,
+            Self::Gaussian(spec) => spec,
+            Self::Features(spec) => spec,
+            Self::Patches(spec) => spec,
+            Self::Differences(spec) => spec,
+            Self::Convolution(spec) => spec,
+            Self::Stack(spec) => spec,
         }
     }
 
-    fn make_layer(&self, task: &FirstTask<'_>, layer: usize) -> Result<NodePool, Error> {
-        let mut random = Random::new(task.seed, Stream::Pool { layer });
-        Ok(match self {
-            Self::Uniform {
-                nodes,
-                scope,
-                activation,
-            } => NodePool::Dense(Dense::uniform(
-                &mut random,
-                task.x.n_features(),
-                *nodes,
-                *scope,
-                *activation,
-            )),
-            Self::Gaussian {
-                nodes,
-                activation,
-                preparation,
-            } => NodePool::Dense(Dense::gaussian(
-                &mut random,
-                task.x,
-                *nodes,
-                *activation,
-                *preparation,
-            )),
-            Self::Features { preparation } => NodePool::Dense(Dense::features(task.x, *preparation)),
-            Self::Patches { nodes, activation } => {
-                let image = task.image("patches")?;
-                NodePool::Patches(Patches::random(&mut random, image, *nodes, *activation))
-            }
-            Self::Differences {
-                nodes,
-                scale,
-                activation,
-            } => {
-                let image = task.image("differences")?;
-                NodePool::Patches(Patches::differences(
-                    &mut random,
-                    task,
-                    image,
-                    *nodes,
-                    *scale,
-                    *activation,
-                )?)
-            }
-            Self::Convolution(spec) => NodePool::Convolution(Convolution::cut(
-                &mut random,
-                task,
-                task.image("convolution")?,
-                spec,
-            )?),
-            Self::Stack {
-                first,
-                preparation,
-                directions,
-                activations,
-            } => {
-                let first = first.make_layer(task, layer + 1)?;
-                NodePool::Stack(Box::new(Stack::new(
-                    &mut random,
-                    first,
-                    task.x,
-                    *preparation,
-                    *directions,
-                    activations,
-                )))
-            }
-        })
+    fn recipe_mut(&mut self) -> &mut dyn Recipe {
+        match self {
+            Self::Uniform(spec) => spec,
+            Self::Gaussian(spec) => spec,
+            Self::Features(spec) => spec,
+            Self::Patches(spec) => spec,
+            Self::Differences(spec) => spec,
+            Self::Convolution(spec) => spec,
+            Self::Stack(spec) => spec,
+        }
     }
+}
+
+/// Reads a pool back from a container: its tensors have names that begin with the prefix, and the JSON is what
+/// [`Pool::pack`] returned. The error says what does not fit.
+pub type Unpack = fn(&Container, &str, &Json) -> Result<Box<dyn Pool>, String>;
+
+/// How each kind of pool is read from a file.
+const UNPACK: [(&str, Unpack); 5] = [
+    (dense::KIND, dense::unpack),
+    (features::KIND, features::unpack),
+    (patch::KIND, patch::unpack),
+    (convolution::KIND, convolution::unpack),
+    (stack::KIND, stack::unpack),
+];
+
+/// Kinds that other crates brought.
+static REGISTERED: RwLock<BTreeMap<String, Unpack>> = RwLock::new(BTreeMap::new());
+
+/// Lets model files with pools of another crate's kind be read by this process. A kind of this crate cannot be replaced.
+pub fn register(kind: &str, unpack: Unpack) {
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    registered.insert(kind.to_owned(), unpack);
+}
+
+/// Reads a pool back, refusing whatever does not fit together.
+pub(crate) fn unpack(
+    container: &Container,
+    prefix: &str,
+    description: &Json,
+) -> Result<Box<dyn Pool>, String> {
+    let kind = description["kind"].as_str().unwrap_or_default();
+    let own = UNPACK
+        .iter()
+        .find(|(name, _)| *name == kind)
+        .map(|(_, unpack)| *unpack);
+    let registered = || {
+        let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+        registered.get(kind).copied()
+    };
+    let unpack = own
+        .or_else(registered)
+        .ok_or_else(|| format!("its pool is of the unknown kind '{kind}'"))?;
+    let pool = unpack(container, prefix, description)?;
+    fits(pool.n_nodes() > 0 && pool.n_inputs() > 0, prefix)?;
+    Ok(pool)
+}
+
+/// A description of this kind: the kind, and the fields of `rest`.
+pub fn described(kind: &str, rest: &impl Serialize) -> Json {
+    let mut fields = Map::new();
+    fields.insert("kind".to_owned(), Json::from(kind));
+    if let Ok(Json::Object(rest)) = serde_json::to_value(rest) {
+        fields.extend(rest);
+    }
+    Json::Object(fields)
+}
+
+/// The fields of a description, as `T` has them.
+fn read_description<T: for<'de> Deserialize<'de>>(description: &Json) -> Result<T, String> {
+    T::deserialize(description).map_err(|e| format!("its description is damaged ({e})"))
+}
+
+/// Refuses parts that do not fit together.
+fn fits(condition: bool, prefix: &str) -> Result<(), String> {
+    if condition {
+        Ok(())
+    } else {
+        Err(format!("the parts of '{prefix}' do not fit together"))
+    }
+}
+
+/// Refuses images that no file could hold.
+fn check_image(image: ImageShape, prefix: &str) -> Result<(), String> {
+    let values = image
+        .height
+        .checked_mul(image.width)
+        .and_then(|n| n.checked_mul(image.channels));
+    fits(values.is_some_and(|n| (1..1 << 30).contains(&n)), prefix)
+}
+
+/// Outputs of all nodes as steps of an ONNX graph, also for a pool of which no node is read.
+pub(crate) fn to_onnx(pool: &dyn Pool, graph: &mut Graph, x: &Value) -> Value {
+    if pool.n_nodes() == 0 {
+        return graph.gather(x, []);
+    }
+    pool.to_onnx(graph, x)
 }

@@ -1,22 +1,104 @@
 //! Nodes with a receptive field: each sees one rectangle of an image, and stores weights for that rectangle alone.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::dense::outputs_by_row;
-use super::{FirstTask, NodePool, Pool};
-use crate::activation::Activation;
+use super::{
+    Activation, FirstTask, Nodes, Pool, Recipe, USUAL_NODES, check_image, described, fits, read_description,
+};
+use crate::data::{ImageShape, Rows, Table};
 use crate::error::Error;
-use crate::linalg::Matrix;
-use crate::node::Nodes;
+use crate::format::Container;
+use crate::math::{Matrix, Random};
+use crate::onnx::{Graph, Value};
 use crate::params::Precision;
-use crate::rng::Random;
-use crate::rows::{ImageShape, Rows, Table};
+
+/// Its name in a file.
+pub(super) const KIND: &str = "patches";
 
 /// Sides of a receptive field, as fractions of the image's.
 const SIDES: (f32, f32) = (0.2, 0.8);
 
 /// Draws of two rows before giving up on finding a difference.
-const ATTEMPTS: usize = 1000;
+const DRAWS_OF_TWO_ROWS: usize = 1000;
+
+/// Random nodes on random rectangles of an image.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchesSpec {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// g.
+    pub activation: Activation,
+}
+
+impl Default for PatchesSpec {
+    fn default() -> Self {
+        Self {
+            nodes: USUAL_NODES,
+            activation: Activation::Relu,
+        }
+    }
+}
+
+impl Recipe for PatchesSpec {
+    fn n_nodes(&self, _: usize) -> usize {
+        self.nodes
+    }
+
+    fn set_nodes(&mut self, nodes: usize) {
+        self.nodes = nodes;
+    }
+
+    fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
+        let image = task.image("patches")?;
+        let pool = Patches::random(&mut task.random(layer), image, self.nodes, self.activation);
+        Ok(Box::new(pool))
+    }
+}
+
+/// Patches whose weights are the difference of two rows of different classes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DifferencesSpec {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Length of the difference after scaling.
+    pub scale: f32,
+    /// g.
+    pub activation: Activation,
+}
+
+impl Default for DifferencesSpec {
+    fn default() -> Self {
+        Self {
+            nodes: USUAL_NODES,
+            scale: 4.0,
+            activation: Activation::Sigmoid,
+        }
+    }
+}
+
+impl Recipe for DifferencesSpec {
+    fn n_nodes(&self, _: usize) -> usize {
+        self.nodes
+    }
+
+    fn set_nodes(&mut self, nodes: usize) {
+        self.nodes = nodes;
+    }
+
+    fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
+        let image = task.image("differences")?;
+        Ok(Box::new(Patches::differences(
+            &mut task.random(layer),
+            task,
+            image,
+            self,
+        )?))
+    }
+}
 
 /// A rectangle of pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,13 +148,11 @@ impl Patches {
         random: &mut Random,
         task: &FirstTask<'_>,
         image: ImageShape,
-        n_nodes: usize,
-        scale: f32,
-        activation: Activation,
+        spec: &DifferencesSpec,
     ) -> Result<Self, Error> {
-        let mut pool = Self::none(image, activation);
-        for _ in 0..n_nodes {
-            let (field, weights, bias) = difference(random, task, image, scale)?;
+        let mut pool = Self::none(image, spec.activation);
+        for _ in 0..spec.nodes {
+            let (field, weights, bias) = difference(random, task, image, spec.scale)?;
             pool.push(field, weights, bias);
         }
         Ok(pool)
@@ -118,7 +198,7 @@ fn difference(
     image: ImageShape,
     scale: f32,
 ) -> Result<(Field, Vec<f32>, f32), Error> {
-    for _ in 0..ATTEMPTS {
+    for _ in 0..DRAWS_OF_TWO_ROWS {
         let (a, b) = (random.below(task.x.len()), random.below(task.x.len()));
         if task.places[a] == task.places[b] {
             continue;
@@ -186,12 +266,12 @@ impl Pool for Patches {
         Table::from_whole_rows(outputs_by_row(&self.spread(), x, precision), self.n_nodes())
     }
 
-    fn select(&self, nodes: &[usize]) -> NodePool {
+    fn select(&self, nodes: &[usize]) -> Box<dyn Pool> {
         let mut selected = Self::none(self.image, self.activation);
         for &node in nodes {
             selected.push(self.fields[node], self.weights[node].clone(), self.biases[node]);
         }
-        NodePool::Patches(selected)
+        Box::new(selected)
     }
 
     fn n_floats(&self) -> usize {
@@ -201,4 +281,72 @@ impl Pool for Patches {
     fn multiply_adds(&self) -> usize {
         self.n_floats()
     }
+
+    fn pack(&self, container: &mut Container, prefix: &str) -> Json {
+        container.put_list(format!("{prefix}.weights"), &self.weights.concat());
+        container.put_list(format!("{prefix}.biases"), &self.biases);
+        described(
+            KIND,
+            &Description {
+                image: self.image,
+                fields: self.fields.clone(),
+                activation: self.activation,
+            },
+        )
+    }
+
+    fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value {
+        self.spread().to_onnx(graph, x)
+    }
+
+    fn boxed(&self) -> Box<dyn Pool> {
+        Box::new(self.clone())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Description {
+    image: ImageShape,
+    fields: Vec<Field>,
+    activation: Activation,
+}
+
+pub(super) fn unpack(
+    container: &Container,
+    prefix: &str,
+    description: &Json,
+) -> Result<Box<dyn Pool>, String> {
+    let Description {
+        image,
+        fields,
+        activation,
+    } = read_description(description)?;
+    check_image(image, prefix)?;
+    let inside = |start: usize, length: usize, side: usize| {
+        length > 0 && start.checked_add(length).is_some_and(|end| end <= side)
+    };
+    let whole = |f: &Field| inside(f.top, f.height, image.height) && inside(f.left, f.width, image.width);
+    fits(fields.iter().all(whole), prefix)?;
+    let values = container.list(&format!("{prefix}.weights"))?;
+    let biases = container.list(&format!("{prefix}.biases"))?;
+    let sizes: Vec<usize> = fields
+        .iter()
+        .map(|f| f.height * f.width * image.channels)
+        .collect();
+    fits(
+        sizes.iter().sum::<usize>() == values.len() && biases.len() == fields.len(),
+        prefix,
+    )?;
+    let mut values = values.into_iter();
+    let weights = sizes
+        .iter()
+        .map(|&size| values.by_ref().take(size).collect())
+        .collect();
+    Ok(Box::new(Patches {
+        image,
+        fields,
+        weights,
+        biases,
+        activation,
+    }))
 }

@@ -3,10 +3,13 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::rows::{Rows, Table};
+use super::fits;
+use crate::data::{Rows, Table};
+use crate::format::Container;
+use crate::onnx::{Graph, Value};
 
-/// Rows of the first task that are looked at.
-const LOOKED_AT: usize = 8192;
+/// Rows of the first task that show means and deviations, at most.
+const SHOWN_ROWS: usize = 8192;
 
 /// Added to each deviation, as a part of their mean.
 const FLOOR: f64 = 0.1;
@@ -44,7 +47,7 @@ pub struct Standard {
 impl Standard {
     /// Of the columns of `x`, each value seen through `f`.
     pub fn learn(x: Rows<'_>, f: impl Fn(f32) -> f32) -> Self {
-        let step = x.len().div_ceil(LOOKED_AT).max(1);
+        let step = x.len().div_ceil(SHOWN_ROWS).max(1);
         let (mut sum, mut squares, mut n) = (vec![0f64; x.n_features()], vec![0f64; x.n_features()], 0.0);
         for row in x.iter().step_by(step) {
             for ((sum, square), &v) in sum.iter_mut().zip(&mut squares).zip(row) {
@@ -79,6 +82,29 @@ impl Standard {
         for ((v, shift), scale) in row.iter_mut().zip(&self.shift).zip(&self.scale) {
             *v = (*v - shift) * scale;
         }
+    }
+}
+
+impl Standard {
+    /// Puts means and deviations into a container, under `prefix`.
+    pub(crate) fn pack(&self, container: &mut Container, prefix: &str) {
+        container.put_list(format!("{prefix}.shift"), &self.shift);
+        container.put_list(format!("{prefix}.scale"), &self.scale);
+    }
+
+    /// Means and deviations of `expected` columns, from under `prefix`.
+    pub(crate) fn unpack(container: &Container, prefix: &str, expected: usize) -> Result<Self, String> {
+        let shift = container.list(&format!("{prefix}.shift"))?;
+        let scale = container.list(&format!("{prefix}.scale"))?;
+        fits(shift.len() == expected && scale.len() == expected, prefix)?;
+        Ok(Self { shift, scale })
+    }
+
+    fn to_onnx(&self, graph: &mut Graph, x: &Value, n_features: usize) -> Value {
+        let shift = graph.floats(&[n_features], &self.shift);
+        let scale = graph.floats(&[n_features], &self.scale);
+        let centred = graph.apply("Sub", &[x, &shift]);
+        graph.apply("Mul", &[&centred, &scale])
     }
 }
 
@@ -137,19 +163,76 @@ impl Prepared {
         Some(Table::from_whole_rows(values, x.n_features()))
     }
 
-    /// Columns that it has means and deviations of, for rows of `n_features`.
-    pub fn n_columns(preparation: Preparation, n_features: usize) -> usize {
-        if preparation.looks_at_the_first_task() {
-            n_features
-        } else {
-            0
-        }
-    }
-
     /// Floats that are stored for it.
     pub fn n_floats(&self) -> usize {
         self.standard.shift.len() + self.standard.scale.len()
     }
+
+    /// Reads it back from under `prefix`, for rows of `n_features`.
+    pub(crate) fn unpack(
+        container: &Container,
+        prefix: &str,
+        preparation: Preparation,
+        n_features: usize,
+    ) -> Result<Self, String> {
+        let n_columns = if preparation.looks_at_the_first_task() {
+            n_features
+        } else {
+            0
+        };
+        Ok(Self {
+            preparation,
+            standard: Standard::unpack(container, prefix, n_columns)?,
+        })
+    }
+
+    /// The same preparation as steps of an ONNX graph.
+    pub(crate) fn to_onnx(&self, graph: &mut Graph, x: &Value, n_features: usize) -> Value {
+        let comparable = match self.preparation {
+            Preparation::None => return x.clone(),
+            Preparation::SoftRoot => soft_root(graph, x),
+            Preparation::Columns | Preparation::Standardise => self.standard.to_onnx(graph, x, n_features),
+            Preparation::SquareRoot => {
+                let root = signed_root(graph, x);
+                self.standard.to_onnx(graph, &root, n_features)
+            }
+            Preparation::RowSquareRoot => {
+                let root = signed_root(graph, x);
+                let mean = graph.reduce("ReduceMean", &root);
+                graph.apply("Sub", &[&root, &mean])
+            }
+        };
+        if !self.preparation.has_rows_of_one_length() {
+            return comparable;
+        }
+        let factor = length_factor(graph, &comparable, n_features);
+        graph.apply("Mul", &[&comparable, &factor])
+    }
+}
+
+fn signed_root(graph: &mut Graph, x: &Value) -> Value {
+    let size = graph.apply("Abs", &[x]);
+    let root = graph.apply("Sqrt", &[&size]);
+    let sign = graph.apply("Sign", &[x]);
+    graph.apply("Mul", &[&sign, &root])
+}
+
+fn soft_root(graph: &mut Graph, x: &Value) -> Value {
+    let one = graph.floats(&[], &[1.0]);
+    let size = graph.apply("Abs", &[x]);
+    let more = graph.apply("Add", &[&size, &one]);
+    let root = graph.apply("Sqrt", &[&more]);
+    graph.apply("Div", &[x, &root])
+}
+
+/// What brings each row to length √n_features; 0 for rows without length.
+fn length_factor(graph: &mut Graph, x: &Value, n_features: usize) -> Value {
+    let zero = graph.floats(&[], &[0.0]);
+    let length = graph.floats(&[], &[(n_features as f32).sqrt()]);
+    let norm = graph.reduce("ReduceL2", x);
+    let some = graph.apply("Greater", &[&norm, &zero]);
+    let factor = graph.apply("Div", &[&length, &norm]);
+    graph.apply("Where", &[&some, &factor, &zero])
 }
 
 impl Preparation {

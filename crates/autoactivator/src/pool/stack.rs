@@ -6,20 +6,82 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::prepare::{Preparation, Prepared};
-use super::{NodePool, Pool};
-use crate::activation::Activation;
+use super::{
+    Activation, FirstTask, Pool, PoolSpec, Recipe, described, fits, read_description, to_onnx,
+    unpack as unpack_pool,
+};
+use crate::data::{Rows, Table};
+use crate::error::Error;
+use crate::format::Container;
+use crate::math::{Matrix, Random, vectorised};
+use crate::onnx::{Graph, Value};
 use crate::params::Precision;
-use crate::rng::Random;
-use crate::rows::{Rows, Table};
-use crate::simd::vectorised;
+
+/// Its name in a file.
+pub(super) const KIND: &str = "stack";
+
+/// Rows of the first task that show how large the outputs of the first layer are, about.
+const OUTPUT_ROWS: usize = 4096;
+
+/// Random nodes on the outputs of another pool, both read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StackSpec {
+    /// The first layer.
+    pub first: Box<PoolSpec>,
+    /// What is done to the outputs of the first layer before the second sees them.
+    #[serde(default = "standardise")]
+    pub preparation: Preparation,
+    /// Random directions of the second layer.
+    pub directions: usize,
+    /// Functions that each direction is seen through, a node each.
+    pub activations: Vec<Activation>,
+}
+
+fn standardise() -> Preparation {
+    Preparation::Standardise
+}
+
+impl StackSpec {
+    /// So many random ReLU nodes on `first`. Features keep their sizes and are seen through their soft roots.
+    pub fn over(first: PoolSpec, directions: usize) -> Self {
+        Self {
+            preparation: match first {
+                PoolSpec::Features(_) => Preparation::SoftRoot,
+                _ => Preparation::Standardise,
+            },
+            first: Box::new(first),
+            directions,
+            activations: vec![Activation::Relu],
+        }
+    }
+}
+
+impl Recipe for StackSpec {
+    fn n_nodes(&self, n_features: usize) -> usize {
+        let second = self.directions.saturating_mul(self.activations.len());
+        self.first.n_nodes(n_features).saturating_add(second)
+    }
+
+    fn set_nodes(&mut self, nodes: usize) {
+        self.directions = nodes;
+    }
+
+    fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
+        let mut random = task.random(layer);
+        let first = self.first.make_layer(task, layer + 1)?;
+        Ok(Box::new(Stack::new(&mut random, first, task.x, self)))
+    }
+}
 
 /// A first layer and random nodes on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stack {
     /// The first layer, all nodes that the second one needs.
-    pub first: NodePool,
+    pub first: Box<dyn Pool>,
     /// Makes outputs of the first layer comparable.
     pub prepared: Prepared,
     /// Random directions, a power of two in each block.
@@ -56,18 +118,12 @@ pub struct Block {
 
 impl Stack {
     /// Random directions over the outputs of `first`, each seen through every function.
-    pub fn new(
-        random: &mut Random,
-        first: NodePool,
-        x: Rows<'_>,
-        preparation: Preparation,
-        directions: usize,
-        activations: &[Activation],
-    ) -> Self {
-        let step = x.len().div_ceil(4096).max(1);
+    pub fn new(random: &mut Random, first: Box<dyn Pool>, x: Rows<'_>, spec: &StackSpec) -> Self {
+        let (directions, activations) = (spec.directions, &spec.activations);
+        let step = x.len().div_ceil(OUTPUT_ROWS).max(1);
         let sample: Vec<usize> = (0..x.len()).step_by(step).collect();
-        let outputs = first.as_pool().outputs(x.gather(&sample).rows(), Precision::F32);
-        let n_first = first.as_pool().n_nodes();
+        let outputs = first.outputs(x.gather(&sample).rows(), Precision::F32);
+        let n_first = first.n_nodes();
         let size = n_first.next_power_of_two();
         let mut signs = || (0..size).map(|_| random.symmetric(1.0).signum()).collect();
         let through = |activation: usize| {
@@ -78,7 +134,7 @@ impl Stack {
         };
         let own = (0..n_first as u32).map(Member::First);
         Self {
-            prepared: Prepared::learn(preparation, outputs.rows()),
+            prepared: Prepared::learn(spec.preparation, outputs.rows()),
             blocks: (0..directions.div_ceil(size))
                 .map(|_| Block {
                     outer: signs(),
@@ -86,14 +142,14 @@ impl Stack {
                 })
                 .collect(),
             members: own.chain((0..activations.len()).flat_map(through)).collect(),
-            activations: activations.to_vec(),
+            activations: activations.clone(),
             first,
         }
     }
 
     /// Directions of a block.
     fn size(&self) -> usize {
-        self.first.as_pool().n_nodes().next_power_of_two()
+        self.first.n_nodes().next_power_of_two()
     }
 }
 
@@ -141,7 +197,7 @@ fn hadamard(z: &mut [f32]) {
 
 impl Pool for Stack {
     fn n_inputs(&self) -> usize {
-        self.first.as_pool().n_inputs()
+        self.first.n_inputs()
     }
 
     fn n_nodes(&self) -> usize {
@@ -149,7 +205,7 @@ impl Pool for Stack {
     }
 
     fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table {
-        let first = self.first.as_pool().outputs(x, precision);
+        let first = self.first.outputs(x, precision);
         let prepared = self.prepared.apply(first.rows());
         let prepared = prepared.as_ref().map_or(first.rows(), Table::rows);
         let n_nodes = self.n_nodes();
@@ -197,30 +253,163 @@ impl Pool for Stack {
     }
 
     /// The first layer stays whole as long as a node of the second one, which reads all of it, is kept.
-    fn select(&self, nodes: &[usize]) -> NodePool {
+    fn select(&self, nodes: &[usize]) -> Box<dyn Pool> {
         let members: Vec<Member> = nodes.iter().map(|&node| self.members[node]).collect();
         let first = |member: &Member| match member {
             Member::First(node) => Some(*node as usize),
             Member::Second { .. } => None,
         };
         match members.iter().map(first).collect::<Option<Vec<usize>>>() {
-            Some(first_alone) => self.first.as_pool().select(&first_alone),
-            None => NodePool::Stack(Box::new(Self {
+            Some(first_alone) => self.first.select(&first_alone),
+            None => Box::new(Self {
                 members,
                 ..self.clone()
-            })),
+            }),
         }
     }
 
     fn n_floats(&self) -> usize {
         let signs = self.blocks.len() * 2 * self.size();
-        self.first.as_pool().n_floats() + self.prepared.n_floats() + signs
+        self.first.n_floats() + self.prepared.n_floats() + signs
     }
 
     fn multiply_adds(&self) -> usize {
         let size = self.size();
-        self.first.as_pool().multiply_adds() + self.blocks.len() * 2 * size * size.ilog2() as usize
+        self.first.multiply_adds() + self.blocks.len() * 2 * size * size.ilog2() as usize
     }
+
+    fn pack(&self, container: &mut Container, prefix: &str) -> Json {
+        let first = self.first.pack(container, &format!("{prefix}.first"));
+        self.prepared.standard.pack(container, prefix);
+        for (b, block) in self.blocks.iter().enumerate() {
+            container.put_list(format!("{prefix}.outer.{b}"), &block.outer);
+            container.put_list(format!("{prefix}.inner.{b}"), &block.inner);
+        }
+        described(
+            KIND,
+            &Description {
+                first,
+                preparation: self.prepared.preparation,
+                n_blocks: self.blocks.len(),
+                activations: self.activations.clone(),
+                members: self.members.clone(),
+            },
+        )
+    }
+
+    /// Both layers side by side, and the nodes that are read taken from them.
+    fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value {
+        let first = to_onnx(&*self.first, graph, x);
+        let n_first = self.first.n_nodes();
+        let size = n_first.next_power_of_two();
+        let prepared = self.prepared.to_onnx(graph, &first, n_first);
+        let padded = graph.pad(&prepared, n_first, size);
+        let projected = project_onnx(graph, &self.blocks, size, &padded);
+
+        let through = |&g: &Activation| g.to_onnx(graph, &projected);
+        let seen: Vec<Value> = self.activations.iter().map(through).collect();
+        let layers: Vec<&Value> = std::iter::once(&first).chain(&seen).collect();
+        let both = graph.concat(&layers);
+        let n_directions = self.blocks.len() * size;
+        let place = |member: &Member| match *member {
+            Member::First(node) => node as usize,
+            Member::Second {
+                activation,
+                direction,
+            } => n_first + activation as usize * n_directions + direction as usize,
+        };
+        graph.gather(&both, self.members.iter().map(place))
+    }
+
+    fn boxed(&self) -> Box<dyn Pool> {
+        Box::new(self.clone())
+    }
+}
+
+/// Projections on the directions of all blocks, `(n_samples, n_blocks · size)`. In a graph the Walsh-Hadamard transform
+/// becomes two small products instead of one huge one.
+fn project_onnx(graph: &mut Graph, blocks: &[Block], size: usize, x: &Value) -> Value {
+    let (a, b) = factors(size);
+    let (h_a, h_b) = (hadamard_onnx(graph, a), hadamard_onnx(graph, b));
+    let outer: Vec<f32> = blocks.iter().flat_map(|block| &block.outer).copied().collect();
+    let inner: Vec<f32> = blocks.iter().flat_map(|block| &block.inner).copied().collect();
+    let mut z = graph.reshape(x, &[1, a, b]);
+    for signs in [outer, inner] {
+        let signs = graph.floats(&[blocks.len(), a, b], &signs);
+        z = graph.apply("Mul", &[&z, &signs]);
+        // H_ab = H_a ⊗ H_b: on a row as an (a, b) matrix Z that is H_a Z H_b.
+        z = graph.apply("MatMul", &[&h_a, &z]);
+        z = graph.apply("MatMul", &[&z, &h_b]);
+    }
+    graph.reshape(&z, &[blocks.len() * size])
+}
+
+/// Two powers of two, as equal as can be, whose product is `size`.
+fn factors(size: usize) -> (usize, usize) {
+    let a = 1 << (size.trailing_zeros() / 2);
+    (a, size / a)
+}
+
+/// The orthonormal Walsh-Hadamard matrix as a constant.
+fn hadamard_onnx(graph: &mut Graph, n: usize) -> Value {
+    let scale = 1.0 / (n as f32).sqrt();
+    let entry = |i: usize, j: usize| {
+        if (i & j).count_ones().is_multiple_of(2) {
+            scale
+        } else {
+            -scale
+        }
+    };
+    graph.floats(&[n, n], Matrix::from_fn(n, n, entry).values())
+}
+
+#[derive(Serialize, Deserialize)]
+struct Description {
+    first: Json,
+    preparation: Preparation,
+    n_blocks: usize,
+    activations: Vec<Activation>,
+    members: Vec<Member>,
+}
+
+pub(super) fn unpack(
+    container: &Container,
+    prefix: &str,
+    description: &Json,
+) -> Result<Box<dyn Pool>, String> {
+    let Description {
+        first,
+        preparation,
+        n_blocks,
+        activations,
+        members,
+    } = read_description(description)?;
+    let first = unpack_pool(container, &format!("{prefix}.first"), &first)?;
+    let prepared = Prepared::unpack(container, prefix, preparation, first.n_nodes())?;
+    let n_first = first.n_nodes();
+    let size = n_first.next_power_of_two();
+    let mut blocks = Vec::new();
+    for b in 0..n_blocks {
+        let outer = container.list(&format!("{prefix}.outer.{b}"))?;
+        let inner = container.list(&format!("{prefix}.inner.{b}"))?;
+        fits(outer.len() == size && inner.len() == size, prefix)?;
+        blocks.push(Block { outer, inner });
+    }
+    let known = |member: &Member| match *member {
+        Member::First(node) => (node as usize) < n_first,
+        Member::Second {
+            activation,
+            direction,
+        } => (activation as usize) < activations.len() && (direction as usize) < blocks.len() * size,
+    };
+    fits(members.iter().all(known), prefix)?;
+    Ok(Box::new(Stack {
+        first,
+        prepared,
+        blocks,
+        activations,
+        members,
+    }))
 }
 
 #[cfg(test)]

@@ -1,0 +1,103 @@
+//! The options that were given, and only those, as JSON in the words of the parameters.
+//!
+//! [`reactivation`] and [`consolidation`] turn the words of the command line into such an object; [`laid_over`] lays it
+//! over parameters that hold where nothing was given.
+
+use anyhow::Result;
+use autoactivator::pool::PoolSpec;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::args::{ConsolidationArgs, ModelKind, NewModelArgs, ReactivationArgs, SharedArgs};
+
+/// Parameters that were given, by name.
+pub type Given = Map<String, Value>;
+
+/// What was given for a model of this kind.
+pub fn new_model(args: &NewModelArgs, kind: ModelKind) -> Given {
+    let mut given = match kind {
+        ModelKind::Reactivation => reactivation(&args.reactivation, &args.shared),
+        ModelKind::Consolidation => consolidation(&args.consolidation, &args.shared),
+    };
+    put(&mut given, "seed", args.seed);
+    given
+}
+
+/// Parameters of the paper's learner.
+pub fn reactivation(args: &ReactivationArgs, shared: &SharedArgs) -> Given {
+    let mut given = Given::new();
+    put(&mut given, "step_size", args.step_size);
+    put(&mut given, "t_max", args.t_max);
+    put(&mut given, "l_max", args.l_max);
+    put(&mut given, "expected_accuracy", args.expected_accuracy);
+    put(&mut given, "r", shared.r);
+    put(&mut given, "scopes", args.scopes.as_ref());
+    put(&mut given, "activation", args.activation);
+    put(&mut given, "ridge", shared.ridge);
+    put(&mut given, "validation", args.validation);
+    put(&mut given, "patience", args.patience);
+    put(&mut given, "layers", args.layers);
+    put(&mut given, "reuse", args.reuse.then_some(true));
+    put(&mut given, "screening", args.no_screening.then_some(false));
+    put(&mut given, "repeated_classes", args.repeated_classes);
+    given
+}
+
+/// Parameters of consolidation.
+pub fn consolidation(args: &ConsolidationArgs, shared: &SharedArgs) -> Given {
+    let weights: Map<String, Value> = args
+        .class_weight
+        .iter()
+        .map(|(class, weight)| (class.clone(), json!(weight)))
+        .collect();
+    let mut given = Given::new();
+    put(&mut given, "pool", pool(args));
+    put(&mut given, "image", args.image);
+    put(&mut given, "max_nodes", args.max_nodes);
+    put(&mut given, "nodes_per_class", args.nodes_per_class);
+    put(&mut given, "r", shared.r);
+    put(&mut given, "expected_gain", args.expected_gain);
+    put(&mut given, "readout", args.readout);
+    put(&mut given, "ridge", shared.ridge);
+    put(&mut given, "shrinkage", args.shrinkage);
+    put(&mut given, "precision", args.precision);
+    put(&mut given, "fading", args.fading);
+    put(
+        &mut given,
+        "class_weights",
+        (!weights.is_empty()).then_some(weights),
+    );
+    given
+}
+
+fn pool(args: &ConsolidationArgs) -> Option<PoolSpec> {
+    let mut pool = args.pool.clone()?;
+    if let Some(nodes) = args.pool_nodes {
+        pool = pool.with_nodes(nodes);
+    }
+    Some(match args.second_layer {
+        Some(directions) => pool.under_second_layer(directions),
+        None => pool,
+    })
+}
+
+fn put(given: &mut Given, name: &str, value: Option<impl Serialize>) {
+    if let Some(value) = value {
+        given.insert(name.to_owned(), json!(value));
+    }
+}
+
+/// Parameters with those that were given laid over them; weights of classes are added to those that are there.
+pub fn laid_over<P: Serialize + DeserializeOwned>(base: &P, given: &Given) -> Result<P> {
+    let mut parameters = serde_json::to_value(base)?;
+    for (name, value) in given {
+        match (&mut parameters[name.as_str()], value) {
+            (Value::Object(there), Value::Object(more)) if name == "class_weights" => {
+                there.extend(more.clone())
+            }
+            (place, value) => *place = value.clone(),
+        }
+    }
+    Ok(serde_json::from_value(parameters)?)
+}

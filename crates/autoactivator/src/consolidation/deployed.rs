@@ -1,0 +1,150 @@
+//! The deployed model: recruited nodes and their readout alone, everything that predicting needs.
+
+use rayon::prelude::*;
+
+use super::calibration::Calibration;
+use super::readout::Readout;
+use crate::data::ClassList;
+use crate::data::{Labels, Rows, check_rows};
+use crate::error::Error;
+use crate::learner::{Answer, Learner, Observer, Origin, Size};
+use crate::math::{Matrix, View, argmax, argmax_among, product};
+use crate::params::Precision;
+use crate::pool::Pool;
+
+/// Rows that one thread answers in one go: enough for a product, few enough for their node outputs to stay in its
+/// cache.
+const ANSWERED_TOGETHER: usize = 512;
+
+/// Recruited nodes and their readout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deployed {
+    /// The recruited nodes.
+    pub pool: Box<dyn Pool>,
+    /// Scores over them.
+    pub readout: Readout,
+    /// Scores to probabilities.
+    pub calibration: Calibration,
+    /// The classes, in the order of their arrival.
+    pub classes: ClassList,
+    /// What computed the rows it was made from.
+    pub origin: Option<Origin>,
+}
+
+/// How one row is judged, node by node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contributions {
+    /// Output of each node, in the order of recruitment.
+    pub outputs: Vec<f32>,
+    /// Output times weight, `(n_nodes, n_classes)`.
+    pub evidence: Matrix<f32>,
+}
+
+impl Learner for Deployed {
+    fn name(&self) -> &'static str {
+        "deployed"
+    }
+
+    /// A deployed model has no memory to add to.
+    fn learn(&mut self, _: Rows<'_>, _: &Labels, _: &mut dyn Observer) -> Result<(), Error> {
+        Err(Error::NoMemory)
+    }
+
+    fn classes(&self) -> &[String] {
+        self.classes.names()
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        Some(self.pool.n_inputs())
+    }
+
+    fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        let scores = self.scores(x)?;
+        Ok((0..x.len()).map(|i| argmax(&scores, i) as u32).collect())
+    }
+
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
+        let scores = self.scores(x)?;
+        let known = |&c: &u32| Some(c as usize).filter(|&c| c < scores.n_cols());
+        let best = |i| argmax_among(&scores, i, among.iter().filter_map(known));
+        let answer = |i| best(i).map(|c| c as u32).ok_or(Error::NothingLearned);
+        (0..x.len()).map(answer).collect()
+    }
+
+    fn size(&self) -> Size {
+        let pool = &self.pool;
+        let readout = self.readout.weights.values().len();
+        Size {
+            nodes: pool.n_nodes(),
+            model_floats: pool.n_floats() + readout + self.readout.biases.len(),
+            memory_floats: 0,
+            multiply_adds: pool.multiply_adds() + readout,
+        }
+    }
+}
+
+impl Deployed {
+    /// Scores of every class, `(n_samples, n_classes)`.
+    pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
+        check_rows(x, self.pool.n_inputs())?;
+        let chunks: Vec<Rows<'_>> = x.chunks(ANSWERED_TOGETHER).collect();
+        // A single chunk leaves the threads to its own products.
+        if let [rows] = chunks[..] {
+            return Ok(self.scores_of_chunk(rows));
+        }
+        let chunks: Vec<Matrix<f32>> = chunks
+            .par_iter()
+            .map(|&rows| self.scores_of_chunk(rows))
+            .collect();
+        let mut scores = Matrix::zeros(x.len(), self.classes.len());
+        for c in 0..scores.n_cols() {
+            let places = scores.col_mut(c).chunks_mut(ANSWERED_TOGETHER).zip(&chunks);
+            places.for_each(|(place, chunk)| place.copy_from_slice(chunk.col(c)));
+        }
+        Ok(scores)
+    }
+
+    fn scores_of_chunk(&self, rows: Rows<'_>) -> Matrix<f32> {
+        self.scores_of(self.pool.outputs(rows, Precision::F32).rows())
+    }
+
+    /// Scores from node outputs.
+    pub(crate) fn scores_of(&self, h: Rows<'_>) -> Matrix<f32> {
+        let h: View<'_, f32> = h.into();
+        let mut scores = product(h, self.readout.weights.view());
+        for (c, &bias) in self.readout.biases.iter().enumerate() {
+            scores.col_mut(c).iter_mut().for_each(|s| *s += bias);
+        }
+        scores
+    }
+
+    /// What every node adds to the score of every class for one row: with the biases, that is the whole score.
+    pub fn contributions(&self, row: &[f32]) -> Result<Contributions, Error> {
+        let row = Rows::new(row, row.len())?;
+        check_rows(row, self.pool.n_inputs())?;
+        let outputs = self.pool.outputs(row, Precision::F32).into_values();
+        let weights = &self.readout.weights;
+        let evidence = Matrix::from_fn(outputs.len(), weights.n_cols(), |j, c| {
+            outputs[j] * weights[(j, c)]
+        });
+        Ok(Contributions { outputs, evidence })
+    }
+
+    /// Class and probabilities of each row; "unknown" where the highest score is as low as for the `reject` part of
+    /// known rows with the lowest.
+    pub fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
+        let scores = self.scores(x)?;
+        let threshold = self.calibration.threshold(reject);
+        let answer = |i: usize| {
+            let row: Vec<f32> = (0..scores.n_cols()).map(|c| scores[(i, c)]).collect();
+            let probabilities = self.calibration.probabilities(&row);
+            let class = argmax(&scores, i);
+            let known = row[class] >= threshold;
+            Answer {
+                class: known.then_some(class as u32),
+                probabilities,
+            }
+        };
+        Ok((0..x.len()).map(answer).collect())
+    }
+}

@@ -1,0 +1,277 @@
+//! The memory of consolidation: sums over all rows ever learned, and nothing else.
+//!
+//! H = g(XW + b) of the pool gives G += HᵀH, Q[:, c] += Σ h and n_c += count. A sum does not care for the order of
+//! tasks, batches or rows; two of them merge by addition, and rows leave by subtraction.
+
+use rayon::prelude::*;
+
+use crate::data::ClassList;
+use crate::data::Rows;
+use crate::error::Error;
+use crate::math::vectorised;
+use crate::math::{Matrix, add_gram_in_double, add_gram_lower};
+use crate::params::Precision;
+use crate::pool::Standard;
+
+/// How far below zero rounding may bring what must not be negative, relative to what it was.
+const SLACK: f64 = 1e-4;
+
+/// Sums over all rows learned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// G = Σ h hᵀ, `(n_nodes, n_nodes)`, lower triangle.
+    pub(crate) gram: Matrix<f64>,
+    /// Q = Σ h by class, `(n_nodes, n_classes)`.
+    pub(crate) moments: Matrix<f64>,
+    /// n, by class.
+    pub(crate) counts: Vec<f64>,
+    /// The classes.
+    pub(crate) classes: ClassList,
+    /// What made node outputs comparable before they were summed, from the first task; it keeps the products in single
+    /// precision accurate, and lets one ridge constant suit all nodes.
+    pub(crate) standard: Standard,
+}
+
+/// Comparable node outputs of some rows, the place of each row's class, and what each row counts for.
+pub struct Evidence<'a> {
+    /// `(n_samples, n_nodes)`.
+    pub h: Rows<'a>,
+    /// Place of each row's class.
+    pub places: &'a [u32],
+    /// Weight of each class, if not all are 1.
+    pub weights: Option<&'a [f64]>,
+}
+
+impl Memory {
+    /// Nothing learned, over a pool of `n_nodes` that `standard` makes comparable.
+    pub fn new(n_nodes: usize, standard: Standard) -> Self {
+        Self {
+            standard,
+            gram: Matrix::zeros(n_nodes, n_nodes),
+            moments: Matrix::zeros(n_nodes, 0),
+            counts: Vec::new(),
+            classes: ClassList::default(),
+        }
+    }
+
+    /// Nodes of the pool.
+    pub fn n_nodes(&self) -> usize {
+        self.gram.n_cols()
+    }
+
+    /// The classes, in the order of their arrival.
+    pub fn classes(&self) -> &ClassList {
+        &self.classes
+    }
+
+    /// n, by class.
+    pub fn counts(&self) -> &[f64] {
+        &self.counts
+    }
+
+    /// Q, `(n_nodes, n_classes)`.
+    pub fn moments(&self) -> &Matrix<f64> {
+        &self.moments
+    }
+
+    /// G, of which the lower triangle counts.
+    pub fn gram(&self) -> &Matrix<f64> {
+        &self.gram
+    }
+
+    /// N, the rows learned.
+    pub fn n_rows(&self) -> f64 {
+        // A sum of nothing would be -0.
+        self.counts.iter().fold(0.0, |sum, count| sum + count)
+    }
+
+    /// Numbers it keeps: a triangle of G, Q, n, and two for each node that make it comparable.
+    pub fn n_floats(&self) -> usize {
+        let n = self.n_nodes();
+        n * (n + 1) / 2 + 2 * n + self.moments.values().len() + self.counts.len()
+    }
+
+    /// Whether nothing overflowed. What makes an entry of G infinite makes one of its diagonal infinite too.
+    pub(crate) fn is_finite(&self) -> bool {
+        let diagonal = (0..self.n_nodes()).map(|j| self.gram[(j, j)]);
+        diagonal
+            .chain(self.moments.values().iter().copied())
+            .all(f64::is_finite)
+    }
+
+    /// Makes room for classes that have been admitted.
+    pub(crate) fn widen(&mut self) {
+        let missing = self.classes.len() - self.moments.n_cols();
+        self.moments.append(&Matrix::zeros(self.n_nodes(), missing));
+        self.counts.resize(self.classes.len(), 0.0);
+    }
+
+    /// Adds what rows show (`sign` 1) or takes it away (`sign` -1).
+    pub(crate) fn add(&mut self, evidence: &Evidence<'_>, sign: f64, precision: Precision) {
+        self.add_moments(evidence, sign);
+        let scaled = evidence.weights.map(|_| scaled_rows(evidence));
+        let h = scaled.as_deref().unwrap_or(evidence.h.values());
+        let Ok(h) = Rows::new(h, self.n_nodes()) else {
+            return;
+        };
+        match precision {
+            Precision::F32 => add_gram_in_double(&mut self.gram, h.into(), sign),
+            Precision::F64 => add_gram_f64(&mut self.gram, h, sign),
+        }
+    }
+
+    /// Q and n, class by class: the rows of a class are summed in their order, however many threads there are.
+    fn add_moments(&mut self, evidence: &Evidence<'_>, sign: f64) {
+        let mut rows_of = vec![Vec::new(); self.counts.len()];
+        for (h, &place) in evidence.h.iter().zip(evidence.places) {
+            rows_of[place as usize].push(h);
+        }
+        let n_nodes = self.n_nodes().max(1);
+        let factor = |class: usize| sign * evidence.weights.map_or(1.0, |weights| weights[class]);
+        for (class, (count, rows)) in self.counts.iter_mut().zip(&rows_of).enumerate() {
+            *count += factor(class) * rows.len() as f64;
+        }
+        let moments = self.moments.values_mut().par_chunks_mut(n_nodes).enumerate();
+        moments.zip(rows_of).for_each(|((class, moment), rows)| {
+            let factor = factor(class);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for h in &rows {
+                        let sums = moment.iter_mut().zip(*h);
+                        sums.for_each(|(sum, &v)| *sum += factor * f64::from(v));
+                    }
+                },
+            );
+        });
+    }
+
+    /// Lets old evidence fade: everything counts for `factor` of what it did.
+    pub(crate) fn fade(&mut self, factor: f64) {
+        let values = self
+            .gram
+            .values_mut()
+            .iter_mut()
+            .chain(self.moments.values_mut())
+            .chain(&mut self.counts);
+        values.for_each(|v| *v *= factor);
+    }
+
+    /// Adds another memory over the same pool (`sign` 1) or takes it away (`sign` -1).
+    pub(crate) fn combine(&mut self, other: &Memory, sign: f64) -> Result<(), Error> {
+        if other.n_nodes() != self.n_nodes() {
+            let reason = format!("{} and {} nodes", self.n_nodes(), other.n_nodes());
+            return Err(Error::DifferentPools { reason });
+        }
+        let places: Vec<u32> = other
+            .classes
+            .names()
+            .iter()
+            .map(|name| self.classes.admit_one(name))
+            .collect();
+        self.widen();
+        self.gram
+            .values_mut()
+            .iter_mut()
+            .zip(other.gram.values())
+            .for_each(|(a, b)| *a += sign * b);
+        for (c, &place) in places.iter().enumerate() {
+            let moment = self.moments.col_mut(place as usize);
+            moment
+                .iter_mut()
+                .zip(other.moments.col(c))
+                .for_each(|(a, b)| *a += sign * b);
+            self.counts[place as usize] += sign * other.counts[c];
+        }
+        Ok(())
+    }
+
+    /// Forgets a class. What it added to G about its mean goes; its scatter around that mean cannot be told from the
+    /// scatter of the others and stays.
+    pub fn drop_class(&mut self, name: &str) -> Result<(), Error> {
+        let place = self
+            .classes
+            .place(name)
+            .ok_or_else(|| self.classes.unknown(name))? as usize;
+        let (moment, count) = (self.moments.col(place).to_vec(), self.counts[place]);
+        if count > 0.0 {
+            for (j, m) in moment.iter().enumerate() {
+                let column = &mut self.gram.col_mut(j)[j..];
+                column
+                    .iter_mut()
+                    .zip(&moment[j..])
+                    .for_each(|(g, v)| *g -= m * v / count);
+            }
+        }
+        self.keep_classes(|c| c != place);
+        Ok(())
+    }
+
+    /// Forgets classes of which no row is left since `before`, which knew the same classes.
+    pub(crate) fn drop_emptied_classes(&mut self, before: &Memory) {
+        let counts = self.counts.clone();
+        self.keep_classes(|c| counts[c] > SLACK || counts[c] >= before.counts[c]);
+    }
+
+    fn keep_classes(&mut self, stays: impl Fn(usize) -> bool) {
+        let kept: Vec<usize> = (0..self.classes.len()).filter(|&c| stays(c)).collect();
+        self.moments = self.moments.gather(kept.iter().copied());
+        self.counts = kept.iter().map(|&c| self.counts[c]).collect();
+        self.classes = kept.iter().map(|&c| self.classes.names()[c].clone()).collect();
+    }
+
+    /// Says how it shows that rows were taken away that had never been learned, if it does.
+    pub(crate) fn contradiction(&self, before: &Memory) -> Option<String> {
+        if self.classes.len() > before.classes.len() {
+            let new = &self.classes.names()[before.classes.len()];
+            return Some(format!("class '{new}' is not known"));
+        }
+        for (c, &count) in self.counts.iter().enumerate() {
+            let name = &self.classes.names()[c];
+            if count < -SLACK {
+                return Some(format!("class '{name}' would have {count:.0} rows"));
+            }
+            let scale = before.moments.col(c).iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            let left = self.moments.col(c).iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            if count < SLACK && left > SLACK * scale {
+                return Some(format!("class '{name}' would keep sums without rows"));
+            }
+        }
+        // Σ h² of a node, less what its class means alone account for, cannot be negative.
+        let within = |memory: &Memory, j: usize| {
+            let between: f64 = (0..memory.counts.len())
+                .filter(|&c| memory.counts[c] > SLACK)
+                .map(|c| memory.moments[(j, c)].powi(2) / memory.counts[c])
+                .sum();
+            memory.gram[(j, j)] - between
+        };
+        let negative =
+            (0..self.n_nodes()).find(|&j| within(self, j) < -SLACK * before.gram[(j, j)].max(1e-12));
+        negative.map(|j| format!("node {j} would have a negative variance"))
+    }
+}
+
+fn scaled_rows(evidence: &Evidence<'_>) -> Vec<f32> {
+    let Some(weights) = evidence.weights else {
+        return evidence.h.values().to_vec();
+    };
+    let rows = evidence.h.iter().zip(evidence.places);
+    rows.flat_map(|(h, &place)| {
+        let root = weights[place as usize].sqrt() as f32;
+        h.iter().map(move |v| v * root)
+    })
+    .collect()
+}
+
+fn add_gram_f64(gram: &mut Matrix<f64>, h: Rows<'_>, sign: f64) {
+    let h = Matrix::from_fn(h.len(), h.n_features(), |i, j| f64::from(h.row(i)[j]));
+    if sign > 0.0 {
+        return add_gram_lower(gram, h.view());
+    }
+    let mut product = Matrix::zeros(gram.n_cols(), gram.n_cols());
+    add_gram_lower(&mut product, h.view());
+    gram.values_mut()
+        .iter_mut()
+        .zip(product.values())
+        .for_each(|(s, p)| *s -= p);
+}

@@ -1,0 +1,51 @@
+//! Consolidation: one additive memory for all tasks. Exact, whatever the order; memories merge, and rows can be
+//! unlearned.
+//!
+//! In the order of its flow: a pool's outputs are summed into the [`Memory`]; `forward` recruits nodes in Gram space;
+//! `readout` solves for scores from the memory alone; [`Calibration`] turns scores into probabilities and "unknown";
+//! what predicts is a [`Deployed`] model. A [`Partial`] holds sums of some rows for others to add, its [`Binding`] says
+//! what sums must have in common, and the [`Ledger`] keeps every file from being learned twice. [`Consolidation`] is
+//! the learner.
+//!
+//! ```
+//! use autoactivator::prelude::*;
+//!
+//! let learn = |values: &[f32], classes: &[&str], model: &mut Consolidation| {
+//!     model.learn(Rows::new(values, 2)?, &Labels::from_names(classes), &mut ())
+//! };
+//! let mut both = Consolidation::new(ConsolidationParams::default().check()?);
+//! learn(&[0.0, 0.1, 0.9, 1.0], &["low", "high"], &mut both)?;
+//! let mut more = both.clone();
+//! learn(&[0.0, 1.0, 0.1, 0.9], &["left", "left"], &mut more)?;
+//! // What was learned can be unlearned: the sums are what they were.
+//! more.unlearn(Rows::new(&[0.0, 1.0, 0.1, 0.9], 2)?, &Labels::from_names(["left", "left"]))?;
+//! assert_eq!(more.classes(), both.classes());
+//! # Ok::<(), autoactivator::Error>(())
+//! ```
+
+mod binding;
+mod calibration;
+mod deployed;
+mod forward;
+mod learner;
+mod ledger;
+mod memory;
+mod onnx;
+mod pack;
+mod pack_partial;
+mod params;
+mod partial;
+mod readout;
+
+pub use binding::Binding;
+pub use calibration::{Calibration, Scored};
+pub use deployed::{Contributions, Deployed};
+pub use forward::{Ended, Limits, recruit};
+pub use learner::{Consolidation, POOL_ROWS, SCORED, TaskGrowth};
+pub use ledger::Ledger;
+pub use memory::{Evidence, Memory};
+pub(crate) use pack::{DEPLOYED, NAME, pack, pack_deployed, unpack, unpack_deployed};
+pub(crate) use pack_partial::NAME as PARTIAL;
+pub use params::{ConsolidationParams, ReadoutKind};
+pub use partial::{Partial, Share};
+pub use readout::{Centred, Readout};

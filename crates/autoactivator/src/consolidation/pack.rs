@@ -1,0 +1,225 @@
+//! Consolidation as tensors: the memory for further learning, and the deployed model alone.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::calibration::Calibration;
+use super::deployed::Deployed;
+use super::learner::{Consolidation, TaskGrowth};
+use super::ledger::Ledger;
+use super::memory::Memory;
+use super::params::ConsolidationParams;
+use super::readout::Readout;
+use crate::data::ClassList;
+use crate::format::Container;
+use crate::math::Matrix;
+use crate::params::Check;
+use crate::pool::{self, Pool, Standard};
+
+/// The memory's name in a file.
+pub const NAME: &str = "consolidation";
+
+/// The deployed model's name in a file.
+pub const DEPLOYED: &str = "deployed";
+
+/// Most nodes of a pool without sums: a small file must not ask for all the memory there is.
+const BLANK_NODES: usize = 1 << 15;
+
+#[derive(Serialize, Deserialize)]
+struct Description {
+    parameters: ConsolidationParams,
+    classes: Vec<String>,
+    pool: Option<Value>,
+    recruited: Vec<usize>,
+    growth: Vec<TaskGrowth>,
+    readout: Option<ReadoutDescription>,
+    #[serde(default, skip_serializing_if = "Ledger::is_empty")]
+    ledger: Ledger,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DeployedDescription {
+    pool: Value,
+    readout: ReadoutDescription,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReadoutDescription {
+    classes: Vec<String>,
+    ridge: f64,
+    calibration: Calibration,
+}
+
+pub fn pack(learner: &Consolidation) -> Container {
+    let mut container = Container::new(NAME);
+    container.origin = learner.origin.clone();
+    let pool = learner
+        .pool
+        .as_ref()
+        .map(|pool| pool.pack(&mut container, "pool"));
+    let memory = &learner.memory;
+    // A pool that has learned nothing is sent to many workers: no triangle stands for one of zeros.
+    let blank = memory.classes.is_empty();
+    let triangle = if blank { Vec::new() } else { triangle(&memory.gram) };
+    container.put_f64("memory.gram".to_owned(), &triangle);
+    container.put_f64("memory.moments".to_owned(), memory.moments.values());
+    container.put_f64("memory.counts".to_owned(), &memory.counts);
+    memory.standard.pack(&mut container, "memory");
+    let readout = learner
+        .deployed
+        .as_ref()
+        .map(|deployed| pack_readout(&mut container, deployed));
+    container.describe(&Description {
+        parameters: learner.params().clone(),
+        classes: memory.classes.names().to_vec(),
+        pool,
+        recruited: learner.recruited.clone(),
+        growth: learner.growth.clone(),
+        readout,
+        ledger: learner.ledger.clone(),
+    });
+    container
+}
+
+/// The lower triangle of G, column after column.
+pub fn triangle(gram: &Matrix<f64>) -> Vec<f64> {
+    (0..gram.n_cols())
+        .flat_map(|j| gram.col(j)[j..].iter().copied())
+        .collect()
+}
+
+pub fn pack_deployed(deployed: &Deployed, half: bool) -> Container {
+    let mut container = if half {
+        Container::half(DEPLOYED)
+    } else {
+        Container::new(DEPLOYED)
+    };
+    container.origin = deployed.origin.clone();
+    let pool = deployed.pool.pack(&mut container, "pool");
+    let readout = pack_readout(&mut container, deployed);
+    container.describe(&DeployedDescription { pool, readout });
+    container
+}
+
+fn pack_readout(container: &mut Container, deployed: &Deployed) -> ReadoutDescription {
+    container.put_matrix("readout.weights".to_owned(), &deployed.readout.weights);
+    container.put_list("readout.biases".to_owned(), &deployed.readout.biases);
+    ReadoutDescription {
+        classes: deployed.classes.names().to_vec(),
+        ridge: deployed.readout.ridge,
+        calibration: deployed.calibration.clone(),
+    }
+}
+
+pub fn unpack(container: &Container) -> Result<Consolidation, String> {
+    let description: Description = container.description()?;
+    let params = description.parameters.check().map_err(|e| e.to_string())?;
+    let mut learner = Consolidation::new(params);
+    learner.origin = container.origin.clone();
+    learner.ledger = description.ledger;
+    let Some(pool) = description.pool else {
+        return Ok(learner);
+    };
+    let pool = pool::unpack(container, "pool", &pool)?;
+    let n_nodes = pool.n_nodes();
+    let standard = Standard::unpack(container, "memory", n_nodes)?;
+    learner.memory = match (description.classes, container.list_f64("memory.gram")?) {
+        (classes, triangle) if classes.is_empty() && triangle.is_empty() => blank(n_nodes, standard)?,
+        (classes, triangle) => unpack_memory(container, &triangle, classes, n_nodes, standard)?,
+    };
+    if description.recruited.iter().any(|&node| node >= n_nodes) {
+        return Err("it recruited nodes that its pool does not have".to_owned());
+    }
+    learner.recruited = description.recruited;
+    learner.growth = description.growth;
+    learner.deployed = match description.readout {
+        Some(readout) => Some(unpack_deployed_parts(
+            container,
+            learner.recruited_pool(&*pool),
+            readout,
+        )?),
+        None => None,
+    };
+    learner.pool = Some(pool);
+    Ok(learner)
+}
+
+pub fn unpack_deployed(container: &Container) -> Result<Deployed, String> {
+    let description: DeployedDescription = container.description()?;
+    let pool = pool::unpack(container, "pool", &description.pool)?;
+    unpack_deployed_parts(container, pool, description.readout)
+}
+
+/// Sums of nothing.
+fn blank(n_nodes: usize, standard: Standard) -> Result<Memory, String> {
+    if n_nodes > BLANK_NODES {
+        return Err(format!(
+            "it has {n_nodes} nodes and no sums: begin with at most {BLANK_NODES} nodes"
+        ));
+    }
+    Ok(Memory::new(n_nodes, standard))
+}
+
+/// The sums of a file; `triangle` is G's.
+pub fn unpack_memory(
+    container: &Container,
+    triangle: &[f64],
+    classes: Vec<String>,
+    n_nodes: usize,
+    standard: Standard,
+) -> Result<Memory, String> {
+    let classes: ClassList = classes.into_iter().collect();
+    let moments = Matrix::from_columns(container.list_f64("memory.moments")?, n_nodes, classes.len());
+    let counts = container.list_f64("memory.counts")?;
+    let (Some(moments), true) = (moments, counts.len() == classes.len()) else {
+        return Err("its memory does not fit its classes".to_owned());
+    };
+    let expected = n_nodes.checked_add(1).and_then(|n| n.checked_mul(n_nodes));
+    if expected.is_none_or(|n| n / 2 != triangle.len()) {
+        return Err("its memory does not fit its pool".to_owned());
+    }
+    let mut gram = Matrix::zeros(n_nodes, n_nodes);
+    let mut rest = triangle;
+    for j in 0..n_nodes {
+        let (column, after) = rest.split_at(n_nodes - j);
+        gram.col_mut(j)[j..].copy_from_slice(column);
+        rest = after;
+    }
+    Ok(Memory {
+        gram,
+        moments,
+        counts,
+        classes,
+        standard,
+    })
+}
+
+fn unpack_deployed_parts(
+    container: &Container,
+    pool: Box<dyn Pool>,
+    readout: ReadoutDescription,
+) -> Result<Deployed, String> {
+    let weights = container.matrix("readout.weights")?;
+    let biases = container.list("readout.biases")?;
+    let classes: ClassList = readout.classes.into_iter().collect();
+    if weights.n_rows() != pool.n_nodes()
+        || weights.n_cols() != classes.len()
+        || biases.len() != classes.len()
+    {
+        return Err("its readout does not fit its nodes and classes".to_owned());
+    }
+    if classes.is_empty() || !(readout.calibration.scale > 0.0 && readout.calibration.scale.is_finite()) {
+        return Err("its readout has no classes or no scale".to_owned());
+    }
+    Ok(Deployed {
+        pool,
+        readout: Readout {
+            weights,
+            biases,
+            ridge: readout.ridge,
+        },
+        calibration: readout.calibration,
+        classes,
+        origin: container.origin.clone(),
+    })
+}

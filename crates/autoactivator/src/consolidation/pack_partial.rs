@@ -1,0 +1,96 @@
+//! Partial memories as tensors: one triangle of G, Q and n, in double or single precision.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::binding::Binding;
+use super::ledger::Ledger;
+use super::pack::{triangle, unpack_memory};
+use super::partial::Partial;
+use crate::error::Error;
+use crate::format::{Container, read, write_atomically};
+use crate::pool::Standard;
+
+/// A partial memory's name in a file.
+pub const NAME: &str = "partial";
+
+#[derive(Serialize, Deserialize)]
+struct Description {
+    binding: Binding,
+    n_nodes: usize,
+    classes: Vec<String>,
+    files: Ledger,
+}
+
+impl Partial {
+    /// The bytes of a file, with sums in single precision if `single`.
+    pub fn to_bytes(&self, single: bool) -> Result<Vec<u8>, Error> {
+        let mut container = Container::new(NAME);
+        let sums = &self.sums;
+        let lists = [
+            ("gram", triangle(&sums.gram)),
+            ("moments", sums.moments.values().to_vec()),
+            ("counts", sums.counts.clone()),
+        ];
+        for (name, values) in lists {
+            // Counts of rows stay whole numbers.
+            if single && name != "counts" {
+                let rounded: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+                container.put_list(format!("memory.{name}"), &rounded);
+            } else {
+                container.put_f64(format!("memory.{name}"), &values);
+            }
+        }
+        container.describe(&Description {
+            binding: self.binding.clone(),
+            n_nodes: sums.n_nodes(),
+            classes: sums.classes.names().to_vec(),
+            files: self.files.clone(),
+        });
+        container.to_bytes()
+    }
+
+    /// Reads the bytes of a file; the error says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let container = Container::from_bytes(bytes)?;
+        if container.learner != NAME {
+            return Err(format!(
+                "it holds a model of the kind {}, not a partial memory: `memory build` makes one",
+                container.learner
+            ));
+        }
+        let description: Description = container.description()?;
+        let triangle = container.list_f64("memory.gram")?;
+        Ok(Self {
+            binding: description.binding,
+            // What made the outputs comparable is the pool's, which the binding names.
+            sums: unpack_memory(
+                &container,
+                &triangle,
+                description.classes,
+                description.n_nodes,
+                Standard::default(),
+            )?,
+            files: description.files,
+        })
+    }
+
+    /// Reads the bytes of a file that came under this name.
+    pub fn received(name: impl Into<PathBuf>, bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes(bytes).map_err(|reason| Error::BadModel {
+            path: name.into(),
+            reason,
+        })
+    }
+
+    /// Reads a file.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        Self::received(path, &read(path)?)
+    }
+
+    /// Writes a file, with sums in single precision if `single`; a crash at any moment leaves the old file or the new.
+    pub fn save(&self, path: &Path, single: bool) -> Result<(), Error> {
+        write_atomically(path, &self.to_bytes(single)?)
+    }
+}

@@ -1,0 +1,120 @@
+//! Parameters of consolidation.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::ImageShape;
+use crate::error::Error;
+use crate::params::{Check, Precision, unless, within};
+use crate::pool::PoolSpec;
+
+/// Parameters of consolidation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConsolidationParams {
+    /// What pool to make; none chooses convolution for images of 16 pixels and more, and otherwise the features
+    /// themselves and random nodes on them.
+    pub pool: Option<PoolSpec>,
+    /// How the features of a row form an image, if they do.
+    pub image: Option<ImageShape>,
+    /// Nodes recruited from the pool at the most; when neither this nor `nodes_per_class` is given, the whole pool is
+    /// read.
+    pub max_nodes: Option<usize>,
+    /// Nodes recruited for every class known: early tasks then leave room for later ones.
+    pub nodes_per_class: Option<usize>,
+    /// *r* of the supervisory mechanism. In (0, 1).
+    pub r: f64,
+    /// Part of the residual that a node must take away to be recruited. At least 0.
+    pub expected_gain: f64,
+    /// What the recruited nodes are read with.
+    pub readout: ReadoutKind,
+    /// Ridge constant relative to the mean diagonal of G; none chooses it by generalised cross-validation. At least 0.
+    pub ridge: Option<f64>,
+    /// Shrinkage of the shared covariance of linear discriminant analysis, relative to its mean diagonal. At least 0.
+    pub shrinkage: f64,
+    /// Precision of the products; sums are always in double precision.
+    pub precision: Precision,
+    /// What old evidence counts for when a new task arrives. In (0, 1]; 1 forgets nothing.
+    pub fading: f64,
+    /// What a row of a class counts for; 1 for classes that are not named. Each above 0.
+    pub class_weights: BTreeMap<String, f64>,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// What recruited nodes are read with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadoutKind {
+    /// The paper's least squares, regularised.
+    #[default]
+    Ridge,
+    /// Linear discriminant analysis.
+    Lda,
+    /// The class with the nearest mean.
+    NearestMean,
+}
+
+impl Default for ConsolidationParams {
+    fn default() -> Self {
+        Self {
+            pool: None,
+            image: None,
+            max_nodes: None,
+            nodes_per_class: None,
+            r: 0.9,
+            expected_gain: 0.0,
+            readout: ReadoutKind::Ridge,
+            ridge: None,
+            shrinkage: 1e-3,
+            precision: Precision::F32,
+            fading: 1.0,
+            class_weights: BTreeMap::new(),
+            seed: 0,
+        }
+    }
+}
+
+impl Check for ConsolidationParams {
+    fn problem(&self) -> Option<Error> {
+        let not_negative = |name, value: f64| {
+            unless(
+                value >= 0.0 && value.is_finite(),
+                name,
+                &value,
+                "a finite number of at least 0",
+            )
+        };
+        within("max_nodes", self.max_nodes.unwrap_or(1), usize::MAX, "at least 1")
+            .or_else(|| {
+                within(
+                    "nodes_per_class",
+                    self.nodes_per_class.unwrap_or(1),
+                    usize::MAX,
+                    "at least 1",
+                )
+            })
+            .or_else(|| unless(self.r > 0.0 && self.r < 1.0, "r", &self.r, "above 0 and below 1"))
+            .or_else(|| not_negative("expected_gain", self.expected_gain))
+            .or_else(|| not_negative("ridge", self.ridge.unwrap_or(0.0)))
+            .or_else(|| not_negative("shrinkage", self.shrinkage))
+            .or_else(|| {
+                let inside = self.fading > 0.0 && self.fading <= 1.0;
+                unless(inside, "fading", &self.fading, "above 0 and at most 1")
+            })
+            .or_else(|| {
+                let outside = self
+                    .class_weights
+                    .iter()
+                    .find(|(_, w)| !(**w > 0.0 && w.is_finite()));
+                let (name, weight) = outside?;
+                unless(
+                    false,
+                    "class_weights",
+                    &format!("{weight} for '{name}'"),
+                    "finite numbers above 0",
+                )
+            })
+    }
+}

@@ -1,0 +1,24 @@
+//! What comes in: rows of features, the class of each, and how a task is cut into pieces.
+//!
+//! [`Rows`] borrows whatever array the caller has, so that nothing is copied; [`Table`] owns one. [`Labels`] are codes
+//! into a list of names, and a [`ClassList`] keeps the names in the order of their arrival.
+//!
+//! ```
+//! use autoactivator::data::{Labels, Rows};
+//!
+//! let values = [0.0, 0.1, 0.9, 1.0];
+//! let x = Rows::new(&values, 2)?;
+//! let y = Labels::from_names(["low", "high"]);
+//! assert_eq!((x.len(), x.row(1), y.name(1)), (2, &[0.9, 1.0][..], "high"));
+//! # Ok::<(), autoactivator::Error>(())
+//! ```
+
+mod chunks;
+mod classes;
+mod rows;
+mod sample;
+
+pub(crate) use chunks::Chunks;
+pub use classes::ClassList;
+pub use rows::{ImageShape, Labels, Rows, Table, check_rows, check_task};
+pub(crate) use sample::{Sample, places, stride};

@@ -1,0 +1,388 @@
+//! What goes into every learner: rows of features and their labels.
+//!
+//! [`Rows`] is a borrowed, row-major view, so that a caller's array is never copied; [`Table`] owns its rows.
+//! [`Labels`] are dictionary-coded: a list of class names and one code per row.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// Values that are looked at together.
+const RUN: usize = 1 << 16;
+
+/// Values of a feature, at the most: sums of their squares over any number of features are finite in single precision.
+const LARGEST: f32 = 1e15;
+
+/// A borrowed view of `(n_samples, n_features)` values, row after row.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    values: &'a [f32],
+    n_features: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Views `values` as rows of `n_features` each.
+    pub fn new(values: &'a [f32], n_features: usize) -> Result<Self, Error> {
+        if n_features == 0 {
+            return Err(Error::NoFeatures);
+        }
+        if !values.len().is_multiple_of(n_features) {
+            return Err(Error::RaggedRows {
+                values: values.len(),
+                n_features,
+            });
+        }
+        Ok(Self { values, n_features })
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.values.len() / self.n_features
+    }
+
+    /// Whether there is no row at all.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Number of values in each row.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// All values, row after row.
+    pub fn values(&self) -> &'a [f32] {
+        self.values
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &'a [f32] {
+        &self.values[i * self.n_features..(i + 1) * self.n_features]
+    }
+
+    /// The rows one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &'a [f32]> + use<'a> {
+        self.values.chunks_exact(self.n_features)
+    }
+
+    /// Consecutive views of at most `n_rows` rows.
+    pub fn chunks(&self, n_rows: usize) -> impl Iterator<Item = Rows<'a>> + use<'a> {
+        let n_features = self.n_features;
+        self.values
+            .chunks(n_rows.max(1) * n_features)
+            .map(move |values| Rows { values, n_features })
+    }
+
+    /// Copies the rows at `indices`, in that order.
+    pub fn gather(&self, indices: &[usize]) -> Table {
+        let mut values = Vec::with_capacity(indices.len() * self.n_features);
+        for &i in indices {
+            values.extend_from_slice(self.row(i));
+        }
+        Table {
+            values,
+            n_features: self.n_features,
+        }
+    }
+
+    /// The features that are not zero on all rows; the first where all of them are.
+    pub fn live_features(&self) -> Vec<usize> {
+        let live_among = |rows: Rows<'a>| {
+            let mut live = vec![false; self.n_features];
+            for row in rows.iter() {
+                live.iter_mut().zip(row).for_each(|(live, &v)| *live |= v != 0.0);
+            }
+            live
+        };
+        let chunks: Vec<Rows<'a>> = self.chunks(1024).collect();
+        let live: Vec<Vec<bool>> = chunks.into_par_iter().map(live_among).collect();
+        let is_live = |j: usize| live.iter().any(|chunk| chunk[j]);
+        let live: Vec<usize> = (0..self.n_features).filter(|&j| is_live(j)).collect();
+        if live.is_empty() { vec![0] } else { live }
+    }
+
+    /// Copies `features` of the rows at `indices`, in that order.
+    pub fn gather_part(&self, indices: &[usize], features: &[usize]) -> Table {
+        let mut values = vec![0.0; indices.len() * features.len()];
+        let places = values.par_chunks_mut(features.len().max(1)).zip(indices);
+        places.for_each(|(to, &i)| {
+            let row = self.row(i);
+            to.iter_mut().zip(features).for_each(|(v, &j)| *v = row[j]);
+        });
+        Table {
+            values,
+            n_features: features.len(),
+        }
+    }
+
+    /// Refuses NaN, infinity and what is too large to be squared and summed, naming the first place where one stands.
+    pub fn check_values(&self) -> Result<(), Error> {
+        // Whole runs at a time, without a branch: values are nearly always fine, and this is asked of every row.
+        let are_fine = |run: &[f32]| run.iter().fold(true, |fine, v| fine & (v.abs() <= LARGEST));
+        let all = if self.values.len() <= RUN {
+            are_fine(self.values)
+        } else {
+            self.values.par_chunks(RUN).all(are_fine)
+        };
+        let offending = || self.values.iter().position(|v| !are_fine(&[*v]));
+        let Some(at) = (!all).then(offending).flatten() else {
+            return Ok(());
+        };
+        let (row, feature, value) = (at / self.n_features, at % self.n_features, self.values[at]);
+        Err(if value.is_finite() {
+            Error::TooLarge { row, feature, value }
+        } else {
+            Error::NotFinite { row, feature, value }
+        })
+    }
+}
+
+/// Owned rows of features.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    values: Vec<f32>,
+    n_features: usize,
+}
+
+impl Table {
+    /// Takes `values` as rows of `n_features` each.
+    pub fn new(values: Vec<f32>, n_features: usize) -> Result<Self, Error> {
+        Rows::new(&values, n_features)?;
+        Ok(Self { values, n_features })
+    }
+
+    /// Takes whole rows that this crate made itself.
+    pub(crate) fn from_whole_rows(values: Vec<f32>, n_features: usize) -> Self {
+        debug_assert!(values.len().is_multiple_of(n_features.max(1)));
+        Self {
+            values,
+            n_features: n_features.max(1),
+        }
+    }
+
+    /// Changes every row, several at a time.
+    pub(crate) fn for_each_row(&mut self, change: impl Fn(&mut [f32]) + Send + Sync) {
+        self.values.par_chunks_mut(self.n_features).for_each(change);
+    }
+
+    /// The values, row after row.
+    pub fn into_values(self) -> Vec<f32> {
+        self.values
+    }
+
+    /// The rows, borrowed.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows {
+            values: &self.values,
+            n_features: self.n_features,
+        }
+    }
+}
+
+/// How the features of one row form an image: row after row of pixels, channels innermost. Files may also write it as
+/// text, `28x28` or `32x32x3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenShape")]
+pub struct ImageShape {
+    /// Rows of pixels.
+    pub height: usize,
+    /// Pixels in a row.
+    pub width: usize,
+    /// Values of a pixel.
+    pub channels: usize,
+}
+
+impl ImageShape {
+    /// Values of an image.
+    pub fn n_values(&self) -> usize {
+        self.height * self.width * self.channels
+    }
+}
+
+/// An image shape as a file may have it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenShape {
+    Sides {
+        height: usize,
+        width: usize,
+        channels: usize,
+    },
+    Text(String),
+}
+
+/// How an image shape is written.
+const SHAPE: &str = "HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, like 28x28 or 32x32x3";
+
+impl TryFrom<WrittenShape> for ImageShape {
+    type Error = &'static str;
+
+    fn try_from(written: WrittenShape) -> Result<Self, &'static str> {
+        match written {
+            WrittenShape::Text(text) => text.parse().map_err(|_: Error| SHAPE),
+            WrittenShape::Sides {
+                height,
+                width,
+                channels,
+            } => Ok(Self {
+                height,
+                width,
+                channels,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for ImageShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}x{}", self.height, self.width, self.channels)
+    }
+}
+
+impl FromStr for ImageShape {
+    type Err = Error;
+
+    /// `28x28` or `32x32x3`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let sides: Option<Vec<usize>> = text
+            .split('x')
+            .map(|side| side.parse().ok().filter(|&n| (1..=1 << 20).contains(&n)))
+            .collect();
+        match sides.as_deref() {
+            Some(&[height, width]) => Ok(Self {
+                height,
+                width,
+                channels: 1,
+            }),
+            Some(&[height, width, channels]) => Ok(Self {
+                height,
+                width,
+                channels,
+            }),
+            _ => Err(Error::Parameter {
+                name: "image".to_owned(),
+                value: text.to_owned(),
+                allowed: SHAPE.to_owned(),
+            }),
+        }
+    }
+}
+
+/// One class name per row, stored as codes into a list of names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labels {
+    names: Arc<[String]>,
+    codes: Vec<u32>,
+}
+
+impl Labels {
+    /// Takes codes into `names`; a code outside the list is refused.
+    pub fn new(names: impl Into<Arc<[String]>>, codes: Vec<u32>) -> Result<Self, Error> {
+        let names = names.into();
+        match codes.iter().position(|&code| code as usize >= names.len()) {
+            None => Ok(Self { names, codes }),
+            Some(row) => Err(Error::LabelCode {
+                row,
+                code: codes[row],
+                n_names: names.len(),
+            }),
+        }
+    }
+
+    /// Codes the given names in the order of their first appearance.
+    pub fn from_names<S: AsRef<str>>(labels: impl IntoIterator<Item = S>) -> Self {
+        let mut names: Vec<String> = Vec::new();
+        let mut code_of: HashMap<String, u32> = HashMap::new();
+        let mut codes = Vec::new();
+        for label in labels {
+            let label = label.as_ref();
+            let code = match code_of.get(label) {
+                Some(&code) => code,
+                None => {
+                    let code = names.len() as u32;
+                    names.push(label.to_owned());
+                    code_of.insert(label.to_owned(), code);
+                    code
+                }
+            };
+            codes.push(code);
+        }
+        Self {
+            names: names.into(),
+            codes,
+        }
+    }
+
+    /// The list of names; it may hold names that no row carries.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// One code per row.
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there is no row at all.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The class name of row `i`.
+    pub fn name(&self, i: usize) -> &str {
+        &self.names[self.codes[i] as usize]
+    }
+
+    /// The labels of the rows at `indices`, in that order.
+    pub fn gather(&self, indices: &[usize]) -> Self {
+        Self {
+            names: self.names.clone(),
+            codes: indices.iter().map(|&i| self.codes[i]).collect(),
+        }
+    }
+
+    /// How many rows carry each name.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.names.len()];
+        for &code in &self.codes {
+            counts[code as usize] += 1;
+        }
+        counts
+    }
+}
+
+/// Everything that can be wrong with the rows of task number `task` (from 1), whatever learner takes them.
+pub fn check_task(x: Rows<'_>, y: &Labels, n_features: Option<usize>, task: usize) -> Result<(), Error> {
+    if x.len() != y.len() {
+        return Err(Error::LengthMismatch {
+            rows: x.len(),
+            labels: y.len(),
+        });
+    }
+    if x.is_empty() {
+        return Err(Error::EmptyTask { task });
+    }
+    check_rows(x, n_features.unwrap_or(x.n_features()))
+}
+
+/// Refuses rows of another width than `n_features`, NaN, infinity and values that are too large.
+pub fn check_rows(x: Rows<'_>, n_features: usize) -> Result<(), Error> {
+    if x.n_features() != n_features {
+        return Err(Error::FeatureCount {
+            expected: n_features,
+            found: x.n_features(),
+        });
+    }
+    x.check_values()
+}

@@ -1,0 +1,344 @@
+//! The container of every model file: named tensors and one JSON description, under a checksum.
+//!
+//! A file is safetensors: a JSON header and raw tensors, nothing that can run. The header's one metadata entry holds
+//! the format version, the description, and a SHA-256 over the whole file, so that a truncated file or a flipped byte
+//! is refused, never half-loaded.
+
+use std::collections::HashMap;
+
+use half::f16;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::FORMAT_VERSION;
+use crate::error::Error;
+use crate::learner::Origin;
+use crate::math::Matrix;
+
+/// The one metadata entry; one, because a map of several has no fixed order and the bytes must have one.
+const ENTRY: &str = "autoactivator";
+
+/// What stands in place of the checksum while it is computed.
+const BLANK: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Tensors and their description.
+#[derive(Debug, PartialEq)]
+pub struct Container {
+    /// Kind of learner.
+    pub learner: String,
+    /// What computed the rows.
+    pub origin: Option<Origin>,
+    description: Value,
+    /// Whether matrices and lists are stored in half precision.
+    half: bool,
+    tensors: Vec<(String, Tensor)>,
+    /// The first thing that could not be stored.
+    refused: Option<String>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Tensor {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    format_version: u32,
+    written_by: String,
+    sha256: String,
+    learner: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
+    description: Value,
+}
+
+impl Container {
+    /// An empty container for a learner of this kind.
+    pub fn new(learner: &str) -> Self {
+        Self {
+            learner: learner.to_owned(),
+            origin: None,
+            description: Value::Null,
+            half: false,
+            tensors: Vec::new(),
+            refused: None,
+        }
+    }
+
+    /// An empty container that stores matrices and lists in half precision.
+    pub fn half(learner: &str) -> Self {
+        Self {
+            half: true,
+            ..Self::new(learner)
+        }
+    }
+
+    /// States everything that is not a tensor.
+    pub fn describe(&mut self, description: &impl Serialize) {
+        match serde_json::to_value(description) {
+            Ok(description) => self.description = description,
+            Err(error) => self.refuse(format!("its description is no JSON ({error})")),
+        }
+    }
+
+    /// Remembers why this cannot be stored; [`to_bytes`](Self::to_bytes) reports it.
+    fn refuse(&mut self, reason: String) {
+        self.refused.get_or_insert(reason);
+    }
+
+    /// Everything that is not a tensor.
+    pub fn description<T: DeserializeOwned>(&self) -> Result<T, String> {
+        T::deserialize(&self.description).map_err(|e| format!("its description is damaged ({e})"))
+    }
+
+    /// Adds a matrix; it is stored transposed, `(n_cols, n_rows)` row after row, which is the same bytes.
+    pub fn put_matrix(&mut self, name: String, matrix: &Matrix<f32>) {
+        self.put_floats(name, vec![matrix.n_cols(), matrix.n_rows()], matrix.values());
+    }
+
+    /// Adds a list of numbers.
+    pub fn put_list(&mut self, name: String, values: &[f32]) {
+        self.put_floats(name, vec![values.len()], values);
+    }
+
+    fn put_floats(&mut self, name: String, shape: Vec<usize>, values: &[f32]) {
+        if self.half {
+            let halves: Vec<f16> = values.iter().map(|&v| f16::from_f32(v)).collect();
+            if let Some(at) = halves.iter().position(|half| !half.is_finite()) {
+                let value = values[at];
+                self.refuse(format!(
+                    "'{name}' holds {value:e}, which is too large for half precision: store it in single precision"
+                ));
+            }
+            let bytes = halves.iter().flat_map(|half| half.to_le_bytes()).collect();
+            self.put(name, Dtype::F16, shape, bytes);
+        } else {
+            let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            self.put(name, Dtype::F32, shape, bytes);
+        }
+    }
+
+    /// Adds a list of numbers in double precision.
+    pub fn put_f64(&mut self, name: String, values: &[f64]) {
+        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.put(name, Dtype::F64, vec![values.len()], bytes);
+    }
+
+    fn put(&mut self, name: String, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) {
+        self.tensors.push((name, Tensor { dtype, shape, bytes }));
+    }
+
+    /// The finite matrix `name`.
+    pub fn matrix(&self, name: &str) -> Result<Matrix<f32>, String> {
+        let &[n_cols, n_rows] = self.get(name)?.shape.as_slice() else {
+            return Err(format!("tensor '{name}' is not a matrix"));
+        };
+        let values = self.list(name)?;
+        Matrix::from_columns(values, n_rows, n_cols)
+            .ok_or_else(|| format!("tensor '{name}' has the wrong size"))
+    }
+
+    /// The finite numbers `name`, in single or half precision.
+    pub fn list(&self, name: &str) -> Result<Vec<f32>, String> {
+        let tensor = self.get(name)?;
+        let values: Vec<f32> = match tensor.dtype {
+            Dtype::F32 => tensor
+                .bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|b| f32::from_le_bytes(*b))
+                .collect(),
+            Dtype::F16 => tensor
+                .bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|b| f16::from_le_bytes(*b).to_f32())
+                .collect(),
+            other => return Err(format!("tensor '{name}' is {other:?}, not a number")),
+        };
+        finite(name, values, |v| v.is_finite())
+    }
+
+    /// The finite numbers `name` in double precision, whatever they are stored in.
+    pub fn list_f64(&self, name: &str) -> Result<Vec<f64>, String> {
+        let tensor = self.get(name)?;
+        if tensor.dtype != Dtype::F64 {
+            return Ok(self.list(name)?.into_iter().map(f64::from).collect());
+        }
+        let values = tensor
+            .bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|b| f64::from_le_bytes(*b))
+            .collect();
+        finite(name, values, |v: &f64| v.is_finite())
+    }
+
+    fn get(&self, name: &str) -> Result<&Tensor, String> {
+        let found = self.tensors.iter().find(|(n, _)| n == name);
+        found
+            .map(|(_, tensor)| tensor)
+            .ok_or_else(|| format!("tensor '{name}' is missing"))
+    }
+
+    /// SHA-256 of the bytes of a file.
+    pub fn sha256(&self) -> Result<String, Error> {
+        Ok(hexadecimal(Sha256::digest(self.to_bytes()?)))
+    }
+
+    /// The bytes of a file; the same content gives the same bytes. Fails when something cannot be stored, such as a
+    /// number that is too large for half precision.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        match &self.refused {
+            Some(reason) => Err(reason.clone()),
+            None => self.serialized(),
+        }
+        .map_err(|reason| Error::NotStorable { reason })
+    }
+
+    fn serialized(&self) -> Result<Vec<u8>, String> {
+        let entry = Entry {
+            format_version: FORMAT_VERSION,
+            written_by: env!("CARGO_PKG_VERSION").to_owned(),
+            sha256: BLANK.to_owned(),
+            learner: self.learner.clone(),
+            origin: self.origin.clone(),
+            description: self.description.clone(),
+        };
+        let text = serde_json::to_string(&entry).map_err(|e| e.to_string())?;
+        let metadata = HashMap::from([(ENTRY.to_owned(), text)]);
+        let mut views = Vec::new();
+        for (name, tensor) in &self.tensors {
+            let view = TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes);
+            views.push((name.clone(), view.map_err(|e| format!("tensor '{name}': {e}"))?));
+        }
+        let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(|e| e.to_string())?;
+        let at = find(&bytes, BLANK).ok_or("there is no room for its checksum")?;
+        let digest = digest(&bytes, at);
+        bytes[at..at + BLANK.len()].copy_from_slice(digest.as_bytes());
+        Ok(bytes)
+    }
+
+    /// Reads the bytes of a file, or says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let damaged =
+            |e: safetensors::SafeTensorError| format!("it is truncated, damaged or of another kind ({e})");
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
+        let file = SafeTensors::deserialize(bytes).map_err(damaged)?;
+        let text = header.metadata().as_ref().and_then(|m| m.get(ENTRY));
+        let text = text.ok_or("it was not written by AutoActivator")?;
+        let version = serde_json::from_str::<Value>(text)
+            .ok()
+            .and_then(|v| v["format_version"].as_u64());
+        if version.is_some_and(|v| v > u64::from(FORMAT_VERSION)) {
+            return Err(format!(
+                "it has format version {}, this program reads up to {FORMAT_VERSION}: use a newer AutoActivator",
+                version.unwrap_or_default()
+            ));
+        }
+        let entry: Entry =
+            serde_json::from_str(text).map_err(|e| format!("its description is damaged ({e})"))?;
+        verify(bytes, &entry.sha256)?;
+        if is_too_large(&entry.description) {
+            return Err("its description is damaged (a number is too large)".to_owned());
+        }
+        let tensors = file.tensors().into_iter().map(|(name, view)| {
+            let tensor = Tensor {
+                dtype: view.dtype(),
+                shape: view.shape().to_vec(),
+                bytes: view.data().to_vec(),
+            };
+            (name, tensor)
+        });
+        Ok(Self {
+            learner: entry.learner,
+            origin: entry.origin,
+            description: entry.description,
+            half: false,
+            tensors: tensors.collect(),
+            refused: None,
+        })
+    }
+}
+
+/// Whether a number would become infinite, which JSON cannot write down again.
+fn is_too_large(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_f64().is_some_and(|v| !(v as f32).is_finite()),
+        Value::Array(values) => values.iter().any(is_too_large),
+        Value::Object(values) => values.values().any(is_too_large),
+        _ => false,
+    }
+}
+
+fn finite<T>(name: &str, values: Vec<T>, is_finite: impl Fn(&T) -> bool) -> Result<Vec<T>, String> {
+    if values.iter().all(is_finite) {
+        return Ok(values);
+    }
+    Err(format!("tensor '{name}' holds values that are not finite"))
+}
+
+fn verify(bytes: &[u8], expected: &str) -> Result<(), String> {
+    let at = find(bytes, expected).filter(|_| expected.len() == BLANK.len());
+    match at {
+        Some(at) if digest(bytes, at) == expected => Ok(()),
+        _ => Err("its checksum does not match: it is damaged, take a copy that is not".to_owned()),
+    }
+}
+
+/// SHA-256 of the file with the checksum at `at` blanked.
+fn digest(bytes: &[u8], at: usize) -> String {
+    let mut sha = Sha256::new();
+    sha.update(&bytes[..at]);
+    sha.update(BLANK);
+    sha.update(&bytes[at + BLANK.len()..]);
+    hexadecimal(sha.finalize())
+}
+
+fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn find(bytes: &[u8], text: &str) -> Option<usize> {
+    bytes
+        .windows(text.len().max(1))
+        .position(|window| window == text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // A test may fail loudly.
+
+    use super::*;
+
+    #[test]
+    fn numbers_that_would_become_infinite_are_refused() {
+        for (number, accepted) in [(1e38, true), (1e39, false), (-1e300, false)] {
+            let mut container = Container::new("any");
+            container.describe(&serde_json::json!({ "pool": [{ "contrast": number }] }));
+            let read = Container::from_bytes(&container.to_bytes().unwrap());
+            assert_eq!(read.is_ok(), accepted, "{number}");
+        }
+    }
+
+    #[test]
+    fn what_half_precision_cannot_hold_is_refused_when_it_is_written() {
+        for (number, accepted) in [(65504.0, true), (-65519.0, true), (65520.0, false), (1e-9, true)] {
+            let mut container = Container::half("any");
+            container.put_list("numbers".to_owned(), &[1.0, number]);
+            let written = container.to_bytes();
+            assert_eq!(written.is_ok(), accepted, "{number}");
+            if let Err(error) = written {
+                assert!(error.to_string().contains("'numbers'"), "{error}");
+            }
+        }
+    }
+}

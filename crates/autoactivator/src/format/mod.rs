@@ -1,0 +1,28 @@
+//! Model files at their lowest level: named tensors under a checksum, and bytes that reach the disk whole.
+//!
+//! [`Container`] is what every learner and every pool packs itself into; [`write_atomically`] is how bytes become a
+//! file. Neither knows what a model is.
+//!
+//! ```
+//! use autoactivator::format::Container;
+//! use serde_json::json;
+//!
+//! let mut container = Container::new("thermometer");
+//! container.put_list("marks".to_owned(), &[36.5, 37.0]);
+//! container.describe(&json!({ "unit": "Celsius" }));
+//! let bytes = container.to_bytes()?;
+//!
+//! let read = Container::from_bytes(&bytes).unwrap();
+//! assert_eq!(read.list("marks").unwrap(), [36.5, 37.0]);
+//! # Ok::<(), autoactivator::Error>(())
+//! ```
+
+mod atomic;
+mod container;
+
+pub use atomic::write_atomically;
+pub(crate) use atomic::{UNFINISHED, folder_of, hidden_beside, io_error, read};
+pub use container::Container;
+
+/// The newest format that this version writes and reads.
+pub const FORMAT_VERSION: u32 = 1;

@@ -1,0 +1,517 @@
+//! The matrices of the method, and the only file that knows the matrix crate.
+//!
+//! [`Matrix`] is dense and column-major, so that nodes append as columns; [`View`] borrows one, a transpose of
+//! one or a caller's row-major [`Rows`]. Everything above speaks of products, Gram blocks and solves only.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::matmul::{self};
+use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::prelude::SolveLstsq;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::data::Rows;
+use crate::math::vectorised;
+
+/// Columns of a Gram matrix that are multiplied at a time: bounds what a product needs beside the sum. All columns of
+/// most pools: a product of a part of them is slower.
+const PANEL: usize = 8192;
+
+/// Products below this many multiply-adds are not worth a second thread.
+const PARALLEL_WORK: usize = 1 << 20;
+
+/// A real number the products are made for.
+pub trait Real: faer::traits::RealField + Copy + Default + Send + Sync + Into<f64> {
+    /// The nearest number of this precision.
+    fn nearest(value: f64) -> Self;
+}
+
+impl Real for f32 {
+    fn nearest(value: f64) -> Self {
+        value as f32
+    }
+}
+
+impl Real for f64 {
+    fn nearest(value: f64) -> Self {
+        value
+    }
+}
+
+/// A dense, column-major matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix<T> {
+    values: Vec<T>,
+    n_rows: usize,
+    n_cols: usize,
+}
+
+impl<T: Real> Matrix<T> {
+    /// A matrix of zeros.
+    pub fn zeros(n_rows: usize, n_cols: usize) -> Self {
+        Self {
+            values: vec![T::default(); n_rows * n_cols],
+            n_rows,
+            n_cols,
+        }
+    }
+
+    /// The matrix with `f(i, j)` in row `i`, column `j`.
+    pub fn from_fn(n_rows: usize, n_cols: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
+        let mut values = Vec::with_capacity(n_rows * n_cols);
+        for j in 0..n_cols {
+            values.extend((0..n_rows).map(|i| f(i, j)));
+        }
+        Self {
+            values,
+            n_rows,
+            n_cols,
+        }
+    }
+
+    /// Takes values column after column; `None` when their number does not fit.
+    pub fn from_columns(values: Vec<T>, n_rows: usize, n_cols: usize) -> Option<Self> {
+        (Some(values.len()) == n_rows.checked_mul(n_cols)).then_some(Self {
+            values,
+            n_rows,
+            n_cols,
+        })
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Number of columns.
+    pub fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    /// All values, column after column.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The values themselves, column after column.
+    pub fn into_values(self) -> Vec<T> {
+        self.values
+    }
+
+    /// All values, column after column.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// Column `j`.
+    pub fn col(&self, j: usize) -> &[T] {
+        &self.values[j * self.n_rows..(j + 1) * self.n_rows]
+    }
+
+    /// Column `j`.
+    pub fn col_mut(&mut self, j: usize) -> &mut [T] {
+        &mut self.values[j * self.n_rows..(j + 1) * self.n_rows]
+    }
+
+    /// The columns one after the other.
+    pub fn cols(&self) -> impl Iterator<Item = &[T]> {
+        (0..self.n_cols).map(|j| self.col(j))
+    }
+
+    /// A view of the columns from `start` up to, not including, `end`.
+    pub fn columns(&self, start: usize, end: usize) -> View<'_, T> {
+        let values = &self.values[start * self.n_rows..end * self.n_rows];
+        View(MatRef::from_column_major_slice(values, self.n_rows, end - start))
+    }
+
+    /// Copies the columns at `indices`, in that order.
+    pub fn gather(&self, indices: impl IntoIterator<Item = usize>) -> Self {
+        let mut gathered = Self::zeros(self.n_rows, 0);
+        for j in indices {
+            gathered.push(self.col(j));
+        }
+        gathered
+    }
+
+    /// Copies the rows at `indices`, in that order.
+    pub fn gather_rows(&self, indices: &[usize]) -> Self {
+        let mut values = Vec::with_capacity(indices.len() * self.n_cols);
+        for column in self.cols() {
+            values.extend(indices.iter().map(|&i| column[i]));
+        }
+        Self {
+            values,
+            n_rows: indices.len(),
+            n_cols: self.n_cols,
+        }
+    }
+
+    /// Appends a column.
+    pub fn push(&mut self, column: &[T]) {
+        debug_assert_eq!(column.len(), self.n_rows);
+        self.values.extend_from_slice(column);
+        self.n_cols += 1;
+    }
+
+    /// Appends the columns of `other`.
+    pub fn append(&mut self, other: &Self) {
+        debug_assert_eq!(other.n_rows, self.n_rows);
+        self.values.extend_from_slice(&other.values);
+        self.n_cols += other.n_cols;
+    }
+
+    /// Keeps the first `n_cols` columns.
+    pub fn truncate(&mut self, n_cols: usize) {
+        self.n_cols = self.n_cols.min(n_cols);
+        self.values.truncate(self.n_rows * self.n_cols);
+    }
+
+    /// A view of the whole matrix.
+    pub fn view(&self) -> View<'_, T> {
+        self.columns(0, self.n_cols)
+    }
+
+    /// A view of the transpose.
+    pub fn t(&self) -> View<'_, T> {
+        self.view().t()
+    }
+
+    fn faer_mut(&mut self) -> MatMut<'_, T> {
+        MatMut::from_column_major_slice_mut(&mut self.values, self.n_rows, self.n_cols)
+    }
+}
+
+impl<T> std::ops::Index<(usize, usize)> for Matrix<T> {
+    type Output = T;
+    fn index(&self, (i, j): (usize, usize)) -> &T {
+        &self.values[j * self.n_rows + i]
+    }
+}
+
+impl<T> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
+        &mut self.values[j * self.n_rows + i]
+    }
+}
+
+impl Matrix<f32> {
+    /// The same values in double precision.
+    pub fn to_f64(&self) -> Matrix<f64> {
+        Matrix {
+            values: self.values.iter().map(|&v| f64::from(v)).collect(),
+            n_rows: self.n_rows,
+            n_cols: self.n_cols,
+        }
+    }
+}
+
+impl Matrix<f64> {
+    /// The nearest values in single precision.
+    pub fn to_f32(&self) -> Matrix<f32> {
+        Matrix {
+            values: self.values.iter().map(|&v| v as f32).collect(),
+            n_rows: self.n_rows,
+            n_cols: self.n_cols,
+        }
+    }
+
+    /// Whether no value is NaN or infinite.
+    pub fn is_finite(&self) -> bool {
+        self.values.iter().all(|v| v.is_finite())
+    }
+}
+
+/// A borrowed matrix of any layout.
+#[derive(Clone, Copy)]
+pub struct View<'a, T>(MatRef<'a, T>);
+
+impl<T: Real> View<'_, T> {
+    /// The transpose.
+    pub fn t(self) -> Self {
+        Self(self.0.transpose())
+    }
+
+    /// The columns from `start` up to, not including, `end`.
+    pub fn columns(self, start: usize, end: usize) -> Self {
+        Self(self.0.subcols(start, end - start))
+    }
+
+    /// The rows in `range`.
+    pub fn rows(self, range: std::ops::Range<usize>) -> Self {
+        Self(self.0.subrows(range.start, range.len()))
+    }
+
+    /// A copy of its own.
+    pub fn to_matrix(self) -> Matrix<T> {
+        Matrix::from_fn(self.n_rows(), self.n_cols(), |i, j| self.0[(i, j)])
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.0.nrows()
+    }
+
+    /// Number of columns.
+    pub fn n_cols(&self) -> usize {
+        self.0.ncols()
+    }
+}
+
+impl<'a> From<Rows<'a>> for View<'a, f32> {
+    fn from(x: Rows<'a>) -> Self {
+        Self(MatRef::from_row_major_slice(x.values(), x.len(), x.n_features()))
+    }
+}
+
+/// `a b`.
+pub fn product<T: Real>(a: View<'_, T>, b: View<'_, T>) -> Matrix<T> {
+    let mut out = Matrix::zeros(a.n_rows(), b.n_cols());
+    product_into(&mut out, a, b);
+    out
+}
+
+/// `out = a b`, where `out` has the shape of the product.
+pub fn product_into<T: Real>(out: &mut Matrix<T>, a: View<'_, T>, b: View<'_, T>) {
+    let par = parallelism(a.n_rows() * a.n_cols() * b.n_cols());
+    matmul::matmul(out.faer_mut(), Accum::Replace, a.0, b.0, T::one_impl(), par);
+}
+
+/// `out += alpha a b`.
+pub fn add_product<T: Real>(out: &mut Matrix<T>, alpha: T, a: View<'_, T>, b: View<'_, T>) {
+    let par = parallelism(a.n_rows() * a.n_cols() * b.n_cols());
+    matmul::matmul(out.faer_mut(), Accum::Add, a.0, b.0, alpha, par);
+}
+
+/// Adds `sign · aᵀ a` to the lower triangle of `out`: products in single precision, sums in double.
+pub fn add_gram_in_double(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64) {
+    add_gram_by_panels(out, a, sign, PANEL);
+}
+
+fn add_gram_by_panels(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64, panel: usize) {
+    let n = a.n_cols();
+    let mut products = vec![0f32; n * panel.min(n)];
+    for (k, columns) in out.values.chunks_mut((n * panel).max(1)).enumerate() {
+        let (start, width) = (k * panel, columns.len() / n);
+        let rows = n - start;
+        let products = &mut products[..rows * width];
+        lower_panel(
+            a,
+            start,
+            MatMut::from_column_major_slice_mut(products, rows, width),
+        );
+        columns
+            .par_chunks_mut(n)
+            .zip(products.par_chunks(rows))
+            .enumerate()
+            .for_each(|(j, (sums, products))| {
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        let pairs = sums[start + j..].iter_mut().zip(&products[j..]);
+                        pairs.for_each(|(sum, &p)| *sum += sign * f64::from(p));
+                    },
+                );
+            });
+    }
+}
+
+/// Columns of the lower triangle of `aᵀ a` from `start` on, rows from `start` on: the square on the diagonal, of which
+/// half is enough, and the rectangle below it.
+fn lower_panel(a: View<'_, f32>, start: usize, out: MatMut<'_, f32>) {
+    let (rows, width) = (out.nrows(), out.ncols());
+    let par = parallelism(a.n_rows() * rows * width);
+    let of_panel = a.0.subcols(start, width);
+    let below_panel = a.0.subcols(start + width, rows - width);
+    let (square, below) = out.split_at_row_mut(width);
+    triangular::matmul(
+        square,
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        of_panel.transpose(),
+        BlockStructure::Rectangular,
+        of_panel,
+        BlockStructure::Rectangular,
+        1.0,
+        par,
+    );
+    matmul::matmul(below, Accum::Replace, below_panel.transpose(), of_panel, 1.0, par);
+}
+
+/// `aᵀ a`, symmetric.
+pub fn gram<T: Real>(a: View<'_, T>) -> Matrix<T> {
+    let mut out = Matrix::zeros(a.n_cols(), a.n_cols());
+    add_gram_lower(&mut out, a);
+    mirror_lower(&mut out);
+    out
+}
+
+/// Adds `aᵀ a` to the lower triangle of `out`; the part above the diagonal is left alone.
+pub fn add_gram_lower<T: Real>(out: &mut Matrix<T>, a: View<'_, T>) {
+    let par = parallelism(a.n_rows() * a.n_cols() * a.n_cols() / 2);
+    triangular::matmul(
+        out.faer_mut(),
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        a.0.transpose(),
+        BlockStructure::Rectangular,
+        a.0,
+        BlockStructure::Rectangular,
+        T::one_impl(),
+        par,
+    );
+}
+
+/// Copies the lower triangle of a square matrix over the upper one.
+pub fn mirror_lower<T: Real>(a: &mut Matrix<T>) {
+    let n = a.n_cols;
+    for j in 0..n {
+        for i in 0..j {
+            a[(i, j)] = a[(j, i)];
+        }
+    }
+}
+
+/// A symmetric positive definite matrix A = L Lᵀ, factored.
+pub struct Cholesky<T> {
+    /// L, lower triangle.
+    factor: Matrix<T>,
+}
+
+impl<T: Real> Cholesky<T> {
+    /// Factors `a`, of which the lower triangle is read; `None` when it is not positive definite to working precision.
+    pub fn new(mut a: Matrix<T>) -> Option<Self> {
+        let n = a.n_cols;
+        let par = parallelism(n * n * n / 3);
+        let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<T>(n, par, Default::default()));
+        let stack = MemStack::new(&mut scratch);
+        cholesky_in_place(a.faer_mut(), Default::default(), par, stack, Default::default()).ok()?;
+        Some(Self { factor: a })
+    }
+
+    /// The solution of A x = b.
+    pub fn solve(&self, b: &Matrix<T>) -> Matrix<T> {
+        let mut x = b.clone();
+        let par = self.parallelism(b.n_cols);
+        let factor = self.factor.view().0;
+        solve_lower_triangular_in_place(factor, x.faer_mut(), par);
+        solve_upper_triangular_in_place(factor.transpose(), x.faer_mut(), par);
+        x
+    }
+
+    /// bᵀ A⁻¹ b for every column b.
+    pub fn lengths(&self, mut b: Matrix<T>) -> Vec<f64> {
+        let par = self.parallelism(b.n_cols);
+        solve_lower_triangular_in_place(self.factor.view().0, b.faer_mut(), par);
+        b.cols().map(square_length).collect()
+    }
+
+    /// The trace of A⁻¹: the squared length of all of L⁻¹.
+    pub fn trace_of_inverse(&self) -> f64 {
+        let n = self.factor.n_cols;
+        let mut inverse = Matrix::zeros(n, n);
+        let par = parallelism(n * n * n / 3);
+        invert_lower_triangular(inverse.faer_mut(), self.factor.view().0, par);
+        // Summed in order, so that the number of threads does not show.
+        let columns = inverse.values.par_chunks(n.max(1)).enumerate();
+        let lengths: Vec<f64> = columns.map(|(j, column)| square_length(&column[j..])).collect();
+        lengths.iter().sum()
+    }
+
+    fn parallelism(&self, n_rhs: usize) -> Par {
+        parallelism(self.factor.n_cols * self.factor.n_cols * n_rhs)
+    }
+}
+
+/// The squared length of every column.
+pub fn square_lengths<T: Real>(a: View<'_, T>) -> Vec<f64> {
+    let squared = |j| {
+        (0..a.n_rows())
+            .map(|i| a.0[(i, j)].into() * a.0[(i, j)].into())
+            .sum()
+    };
+    (0..a.n_cols()).map(squared).collect()
+}
+
+fn square_length<T: Real>(values: &[T]) -> f64 {
+    values.iter().map(|&v| v.into() * v.into()).sum()
+}
+
+/// Solves `a x = b` for a symmetric positive definite `a` (its lower triangle is read).
+///
+/// `None` when `a` is not positive definite to working precision.
+pub fn solve_positive_definite(a: &Matrix<f64>, b: &Matrix<f64>) -> Option<Matrix<f64>> {
+    Some(Cholesky::new(a.clone())?.solve(b))
+}
+
+/// The least-squares solution of `a x = b` for a tall `a` of full column rank, by a QR decomposition.
+pub fn least_squares(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    let x = a.view().0.qr().solve_lstsq(b.view().0);
+    Matrix::from_fn(a.n_cols(), b.n_cols(), |i, j| x[(i, j)])
+}
+
+fn parallelism(multiply_adds: usize) -> Par {
+    if multiply_adds < PARALLEL_WORK || rayon::current_thread_index().is_some() {
+        Par::Seq
+    } else {
+        Par::rayon(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reproducible numbers in [-1, 1).
+    fn random(n_rows: usize, n_cols: usize) -> Matrix<f64> {
+        let mut state = 1u64;
+        Matrix::from_fn(n_rows, n_cols, |_, _| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f64 / f64::from(1 << 23) - 1.0
+        })
+    }
+
+    #[test]
+    fn a_gram_matrix_by_panels_is_the_one_by_its_definition() {
+        for (n_rows, n_cols) in [(1, 1), (5, 3), (3, 64), (40, 135)] {
+            let a = random(n_rows, n_cols).to_f32();
+            for sign in [1.0, -1.0] {
+                let mut out = Matrix::from_fn(n_cols, n_cols, |i, j| (i + 2 * j) as f64);
+                add_gram_by_panels(&mut out, a.view(), sign, 64);
+                for j in 0..n_cols {
+                    for i in 0..n_cols {
+                        let inner: f64 = (a.col(i).iter().zip(a.col(j)))
+                            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                            .sum();
+                        let added = if i >= j { sign * inner } else { 0.0 };
+                        let expected = (i + 2 * j) as f64 + added;
+                        assert!((out[(i, j)] - expected).abs() < 1e-5, "({i}, {j}) of {n_cols}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_factor_knows_its_inverse() {
+        for n in [1, 2, 7, 65] {
+            let mut a = gram(random(2 * n, n).view());
+            (0..n).for_each(|j| a[(j, j)] += 0.1);
+            let identity = Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 });
+            let factor = Cholesky::new(a.clone()).unwrap();
+            let inverse = factor.solve(&identity);
+            let back = product(a.view(), inverse.view());
+            let wrong = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-9;
+            assert!(!back.values().iter().zip(identity.values()).any(wrong));
+            let trace: f64 = (0..n).map(|j| inverse[(j, j)]).sum();
+            assert!((factor.trace_of_inverse() - trace).abs() < 1e-9 * trace);
+            let lengths = factor.lengths(identity);
+            assert!((0..n).all(|j| (lengths[j] - inverse[(j, j)]).abs() < 1e-9 * trace));
+        }
+        assert!(Cholesky::new(Matrix::from_fn(2, 2, |_, _| 1.0 - 2.0)).is_none());
+    }
+}

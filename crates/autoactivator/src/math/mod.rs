@@ -1,0 +1,25 @@
+//! The mathematics: matrices and solves, loops for the widest instruction set, randomness, and choices from scores.
+//!
+//! `linalg` is the only file that knows the matrix crate. [`Matrix`] is dense and column-major; a [`View`] borrows one,
+//! its transpose, or a caller's rows. [`Random`] turns one seed into everything random.
+//!
+//! ```
+//! use autoactivator::math::{Matrix, product};
+//!
+//! let a = Matrix::from_fn(2, 2, |i, j| (i + 2 * j) as f64);
+//! assert_eq!(product(a.view(), a.t())[(0, 0)], 4.0);
+//! ```
+
+mod linalg;
+mod rng;
+mod scores;
+mod simd;
+
+pub use linalg::{
+    Cholesky, Matrix, Real, View, add_gram_in_double, add_gram_lower, add_product, gram, least_squares,
+    mirror_lower, product, product_into, solve_positive_definite, square_lengths,
+};
+pub use rng::{Random, Stream};
+pub(crate) use scores::softmax;
+pub use scores::{argmax, argmax_among};
+pub(crate) use simd::vectorised;

@@ -1,0 +1,141 @@
+//! Consolidation as a model: it can do everything.
+
+use serde_json::{Value, json};
+
+use super::explain::{self, Explanation};
+use super::learned::{Abilities, Learned};
+use super::task::Task;
+use crate::consolidation::{Consolidation, Deployed, pack};
+use crate::data::{ImageShape, Labels, Rows};
+use crate::error::Error;
+use crate::format::Container;
+use crate::learner::{Answer, Learner, Origin};
+use crate::math::Matrix;
+use crate::params::Check;
+
+impl Learned for Consolidation {
+    fn pack(&self) -> Container {
+        pack(self)
+    }
+
+    fn boxed(&self) -> Box<dyn Learned> {
+        Box::new(self.clone())
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::new(true, true, true)
+    }
+
+    fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        Learned::scores(Learned::deployed(self)?, x)
+    }
+
+    fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        Learned::probabilities(Learned::deployed(self)?, x)
+    }
+
+    fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
+        Learned::deployed(self)?.answers(x, reject)
+    }
+
+    fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error> {
+        explain::by_nodes(self, Learned::deployed(self)?, self.tasks(), row, reject)
+    }
+
+    fn rename_class(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        Consolidation::rename_class(self, from, to)
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        Consolidation::origin(self)
+    }
+
+    fn set_origin(&mut self, origin: Option<Origin>) {
+        Consolidation::set_origin(self, origin);
+    }
+
+    fn parameters(&self) -> Value {
+        json!(self.params())
+    }
+
+    fn image(&self) -> Option<ImageShape> {
+        self.params().image
+    }
+
+    fn tasks(&self) -> Vec<Task> {
+        let (mut nodes, known) = (0, self.classes());
+        let tasks = self.task_growth().iter().map(|growth| {
+            // A merge takes over nodes before it recruits: what counts is how many there were afterwards.
+            let recruited = growth.nodes.saturating_sub(nodes);
+            nodes = growth.nodes;
+            let classes = growth.new_classes.iter().filter(|class| known.contains(class));
+            Task {
+                task: growth.task,
+                nodes: recruited,
+                classes: classes.cloned().collect(),
+            }
+        });
+        tasks.collect()
+    }
+
+    fn details(&self) -> String {
+        let mut text = format!("seed {}\n", self.params().seed);
+        if !self.ledger().is_empty() {
+            text += &format!("{} files in the ledger\n", self.ledger().len());
+        }
+        text += "\ntask  rows so far  classes  recruited  nodes     ridge  recruitment ended by\n";
+        for task in self.task_growth() {
+            let ended = task
+                .ended
+                .map_or_else(|| json!("the whole pool is read"), |ended| json!(ended));
+            text += &format!(
+                "{:>4}  {:>11}  {:>7}  {:>9}  {:>5}  {:>8.1e}  {}\n",
+                task.task,
+                task.rows,
+                task.classes,
+                task.recruited,
+                task.nodes,
+                task.ridge,
+                ended.as_str().unwrap_or_default(),
+            );
+        }
+        text
+    }
+
+    fn began_with(&self, x: Rows<'_>, y: &Labels) -> Result<bool, Error> {
+        let mut new = Self::new(self.params().clone().check()?);
+        new.learn(x, y, &mut ())?;
+        Ok(new.pool == self.pool)
+    }
+
+    fn consolidation(&self) -> Result<&Consolidation, Error> {
+        Ok(self)
+    }
+
+    fn consolidation_mut(&mut self) -> Result<&mut Consolidation, Error> {
+        Ok(self)
+    }
+
+    fn deployed(&self) -> Result<&Deployed, Error> {
+        Consolidation::deployed(self).ok_or(Error::NothingLearned)
+    }
+
+    fn unlearn(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
+        Consolidation::unlearn(self, x, y)
+    }
+
+    fn drop_class(&mut self, name: &str) -> Result<(), Error> {
+        Consolidation::drop_class(self, name)
+    }
+
+    fn check_merge(&self, other: &dyn Learned) -> Result<(), Error> {
+        self.check_pool(other.consolidation()?)
+    }
+
+    fn merge(&mut self, others: &[&dyn Learned], base: Option<&dyn Learned>) -> Result<(), Error> {
+        let others = others.iter().map(|other| other.consolidation());
+        let others = others.collect::<Result<Vec<&Consolidation>, Error>>()?;
+        let base = base.map(Learned::consolidation).transpose()?;
+        self.merge_all(&others, base)
+    }
+}

@@ -1,0 +1,63 @@
+//! What a model says about itself: as JSON for programs, and in two lines for people.
+
+use serde_json::{Map, Value, json};
+
+use super::Learned;
+
+/// Everything that a model says about itself, as `inspect --json` prints it and `/v1/model` begins; its file has so many
+/// bytes.
+pub fn describe(model: &dyn Learned, file_bytes: u64) -> Value {
+    let size = model.size();
+    json!({
+        "learner": model.name(),
+        "file_bytes": file_bytes,
+        "n_features": model.n_features(),
+        "classes": model.classes(),
+        "origin": model.origin(),
+        "nodes": size.nodes,
+        "model_mb": size.model_mb(),
+        "memory_mb": size.memory_mb(),
+        "multiply_adds": size.multiply_adds,
+        "parameters": model.parameters(),
+        "growth": model.growth(),
+    })
+}
+
+/// Kind, classes and sizes of a model, in lines for a person.
+pub fn summary(model: &dyn Learned, file_bytes: u64) -> String {
+    let size = model.size();
+    format!(
+        "{}: {} classes, {} nodes, {} features\nmodel {:.3} MB, memory for further learning {:.3} MB, file {:.3} MB\n\
+         classes: {}\n",
+        model.name(),
+        model.classes().len(),
+        size.nodes,
+        model.n_features().unwrap_or(0),
+        size.model_mb(),
+        size.memory_mb(),
+        file_bytes as f64 / (1024.0 * 1024.0),
+        model.classes().join(", "),
+    )
+}
+
+/// Rows learned of each class, where the model knows.
+pub fn rows_by_class(model: &dyn Learned) -> Map<String, Value> {
+    let Ok(learner) = model.consolidation() else {
+        return Map::new();
+    };
+    let memory = learner.memory();
+    let counts = memory.classes().names().iter().zip(memory.counts());
+    counts
+        .map(|(class, count)| (class.clone(), whole(*count)))
+        .collect()
+}
+
+/// Fading and subtraction leave fractions; where they do not, rows are counted in whole numbers.
+fn whole(count: f64) -> Value {
+    let rounded = count.round();
+    if (count - rounded).abs() < 1e-6 {
+        json!(rounded.max(0.0) as u64)
+    } else {
+        json!(count)
+    }
+}

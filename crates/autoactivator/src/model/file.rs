@@ -1,0 +1,59 @@
+//! The file of a model, and the right to change it: the only thing that writes models.
+//!
+//! Whoever changes a model holds its [`ModelFile`] from reading the old model to writing the new one, so that nobody
+//! else changes it meanwhile. Reading alone needs none of this: see [`Model::load`].
+
+use std::path::{Path, PathBuf};
+
+use super::Model;
+use super::lock::WriteLock;
+use crate::consolidation::{Deployed, pack_deployed};
+use crate::error::Error;
+use crate::format::write_atomically;
+
+/// A model file that this process may change, for as long as this lives.
+#[derive(Debug)]
+pub struct ModelFile {
+    path: PathBuf,
+    _lock: WriteLock,
+}
+
+impl ModelFile {
+    /// Takes the lock of the model file at `path`, which need not exist yet, or says that another process has it.
+    pub fn lock(path: &Path) -> Result<Self, Error> {
+        Ok(Self {
+            _lock: WriteLock::take(path)?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is a file yet.
+    pub fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Reads the model.
+    pub fn read(&self) -> Result<Model, Error> {
+        Model::load(&self.path)
+    }
+
+    /// Writes the model and says how many bytes it has; a crash at any moment leaves the old file or the new one.
+    pub fn write(&self, model: &Model) -> Result<u64, Error> {
+        self.write_bytes(&model.to_bytes()?)
+    }
+
+    /// Writes a deployed model alone, in half precision if `half`.
+    pub(super) fn write_deployed(&self, deployed: &Deployed, half: bool) -> Result<u64, Error> {
+        self.write_bytes(&pack_deployed(deployed, half).to_bytes()?)
+    }
+
+    fn write_bytes(&self, bytes: &[u8]) -> Result<u64, Error> {
+        write_atomically(&self.path, bytes)?;
+        Ok(bytes.len() as u64)
+    }
+}

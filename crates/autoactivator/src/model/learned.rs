@@ -1,0 +1,169 @@
+//! What any learned model can be asked and told; a kind that cannot do something says so here, once.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::explain::Explanation;
+use super::task::Task;
+use crate::consolidation::{Consolidation, Deployed};
+use crate::data::{ImageShape, Labels, Rows};
+use crate::error::Error;
+use crate::format::Container;
+use crate::learner::{Answer, Learner, Origin};
+use crate::math::Matrix;
+
+/// What a kind of model can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Abilities {
+    /// Whether it can learn more.
+    pub learns: bool,
+    /// Whether it can unlearn rows, drop classes and merge.
+    pub unlearns: bool,
+    /// Whether it can answer "unknown".
+    pub rejects: bool,
+}
+
+impl Abilities {
+    /// Learns, unlearns and rejects as said.
+    pub const fn new(learns: bool, unlearns: bool, rejects: bool) -> Self {
+        Self {
+            learns,
+            unlearns,
+            rejects,
+        }
+    }
+}
+
+/// A learner that can be kept in a file and served: asked, described, explained and changed.
+///
+/// Besides [`Learner`], a kind must say how it is packed and how it answers. Everything else has a default that says
+/// that this kind cannot.
+pub trait Learned: Learner + fmt::Debug + Send + Sync {
+    /// Everything about it as tensors and JSON, under the name of its kind.
+    fn pack(&self) -> Container;
+
+    /// A copy of it.
+    fn boxed(&self) -> Box<dyn Learned>;
+
+    /// What it can do.
+    fn abilities(&self) -> Abilities;
+
+    /// Scores of every class, `(n_samples, n_classes)`, each row judged alone.
+    fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error>;
+
+    /// Probability of every class, `(n_samples, n_classes)`, each row judged alone.
+    fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error>;
+
+    /// Class and probabilities of each row, judged alone. A model that rejects answers "unknown" where it is less sure
+    /// than for the `reject` part of known rows that it is least sure of.
+    fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error>;
+
+    /// Why one row is answered as it is.
+    fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error>;
+
+    /// Gives a class another name.
+    fn rename_class(&mut self, from: &str, to: &str) -> Result<(), Error>;
+
+    /// What computed the rows that it takes, where that was said.
+    fn origin(&self) -> Option<&Origin>;
+
+    /// Says what computes the rows that it takes.
+    fn set_origin(&mut self, origin: Option<Origin>);
+
+    /// Its parameters as a JSON object; null for a kind without any.
+    fn parameters(&self) -> Value {
+        Value::Null
+    }
+
+    /// Asks for a parameter: fine when it has this value already, or may change; refused otherwise.
+    fn set_parameter(&mut self, name: &str, value: &Value) -> Result<(), Error> {
+        refuse_change(&self.parameters(), name, value)
+    }
+
+    /// How the features of a row form an image, where a parameter says so.
+    fn image(&self) -> Option<ImageShape> {
+        None
+    }
+
+    /// How it grew, task by task, as far as it knows.
+    fn tasks(&self) -> Vec<Task> {
+        Vec::new()
+    }
+
+    /// How it grew, as lines of text for a person.
+    fn details(&self) -> String {
+        String::new()
+    }
+
+    /// Whether a new model of the same parameters that learns this first task begins as this one did.
+    fn began_with(&self, _x: Rows<'_>, _y: &Labels) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// The learner with the additive memory, where this is one.
+    fn consolidation(&self) -> Result<&Consolidation, Error> {
+        Err(self.cannot("be changed like this"))
+    }
+
+    /// The learner with the additive memory, where this is one.
+    fn consolidation_mut(&mut self) -> Result<&mut Consolidation, Error> {
+        Err(self.cannot("be changed like this"))
+    }
+
+    /// What predicts, alone.
+    fn deployed(&self) -> Result<&Deployed, Error> {
+        Err(self.cannot("be deployed"))
+    }
+
+    /// Takes rows back that were learned.
+    fn unlearn(&mut self, _x: Rows<'_>, _y: &Labels) -> Result<(), Error> {
+        Err(self.cannot("unlearn"))
+    }
+
+    /// Forgets a class.
+    fn drop_class(&mut self, _name: &str) -> Result<(), Error> {
+        Err(self.cannot("drop a class"))
+    }
+
+    /// Refuses another model that cannot be merged with this one.
+    fn check_merge(&self, _other: &dyn Learned) -> Result<(), Error> {
+        Err(self.cannot("be merged"))
+    }
+
+    /// Takes in what others have learned, with one solve; what all of them had learned from `base` counts once.
+    fn merge(&mut self, _others: &[&dyn Learned], _base: Option<&dyn Learned>) -> Result<(), Error> {
+        Err(self.cannot("be merged"))
+    }
+
+    /// The error for something that this kind cannot do.
+    fn cannot(&self, what: &str) -> Error {
+        Error::OnlyConsolidation {
+            learner: self.name().to_owned(),
+            what: what.to_owned(),
+        }
+    }
+}
+
+/// Refuses to change a parameter that has another value.
+pub(super) fn refuse_change(now: &Value, name: &str, asked: &Value) -> Result<(), Error> {
+    let value = &now[name];
+    if is_laid_over(value, asked) {
+        return Ok(());
+    }
+    Err(Error::FixedParameter {
+        name: name.to_owned(),
+        value: value.to_string(),
+    })
+}
+
+/// Whether a value stays as it is when another one is laid over it.
+fn is_laid_over(value: &Value, over: &Value) -> bool {
+    match (value, over) {
+        (Value::Object(value), Value::Object(over)) => over
+            .iter()
+            .all(|(key, over)| value.get(key).is_some_and(|value| is_laid_over(value, over))),
+        _ => value == over,
+    }
+}

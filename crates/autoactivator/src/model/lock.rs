@@ -1,0 +1,128 @@
+//! One writer at a time: a lock file beside the model. The system gives the lock back when the process ends, however it
+//! ends.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::format::{UNFINISHED, folder_of, hidden_beside, io_error};
+
+/// The right to change one model file, for as long as this lives.
+#[derive(Debug)]
+pub(super) struct WriteLock {
+    file: PathBuf,
+    _held: File,
+}
+
+impl WriteLock {
+    /// Takes the lock of the model file at `path`, which need not exist yet, or says that another process has it. Removes
+    /// what a killed writer left half-written beside the model.
+    pub(super) fn take(path: &Path) -> Result<Self, Error> {
+        let failed = |cause| io_error(path, cause);
+        let file = hidden_beside(path, ".lock").map_err(failed)?;
+        loop {
+            let held = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(&file)
+                .map_err(failed)?;
+            match held.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::Locked {
+                        path: path.to_owned(),
+                    });
+                }
+                Err(TryLockError::Error(cause)) => return Err(failed(cause)),
+            }
+            // The holder before may have removed the file between our opening and locking it.
+            if is_at(&held, &file).map_err(failed)? {
+                tidy(path).map_err(failed)?;
+                return Ok(Self { file, _held: held });
+            }
+        }
+    }
+}
+
+impl Drop for WriteLock {
+    fn drop(&mut self) {
+        // While the lock is held; a file that stays is no harm.
+        let _ = fs::remove_file(&self.file);
+    }
+}
+
+/// Whether the open file is still the one of this name.
+#[cfg(unix)]
+fn is_at(open: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let open = open.metadata()?;
+    match fs::metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (open.dev(), open.ino())),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(cause),
+    }
+}
+
+/// Elsewhere an open file keeps its name.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Removes what writers that were killed left: `.model.aact.PID.tmp`.
+fn tidy(path: &Path) -> io::Result<()> {
+    let prefix = hidden_beside(path, ".")?;
+    let prefix = prefix
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    for entry in fs::read_dir(folder_of(path))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let middle = name
+            .strip_prefix(&prefix)
+            .and_then(|rest| rest.strip_suffix(UNFINISHED));
+        if middle.is_some_and(|pid| !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit())) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_writer_is_refused_until_the_first_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.aact");
+        let first = WriteLock::take(&path).unwrap();
+        assert!(matches!(WriteLock::take(&path), Err(Error::Locked { .. })));
+        assert!(WriteLock::take(&folder.path().join("other.aact")).is_ok());
+        drop(first);
+        drop(WriteLock::take(&path).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = [
+            ".model.aact.17.tmp",
+            ".model.aact.new.tmp",
+            "model.aact.17.tmp",
+            ".else.aact.17.tmp",
+        ];
+        for name in names {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let lock = WriteLock::take(&folder.path().join("model.aact")).unwrap();
+        let left = names.map(|name| folder.path().join(name).exists());
+        assert_eq!(left, [false, true, true, true]);
+        drop(lock);
+    }
+}

@@ -1,0 +1,256 @@
+//! Any learned model: what it can be asked and told, whatever kind it is, and its file.
+//!
+//! [`Learned`] is the interface; each kind implements it in a file of this room, and says there what it cannot do. A
+//! [`Model`] is one of them behind a pointer. [`ModelFile`] is the only thing that writes models. The faces - command
+//! line, server, Python - call these and never look for the kind.
+//!
+//! ```
+//! use autoactivator::prelude::*;
+//! use serde_json::json;
+//!
+//! let mut model = Model::new("consolidation", &json!({ "seed": 7 }))?;
+//! model.learn(Rows::new(&[0.0, 0.1, 0.9, 1.0], 2)?, &Labels::from_names(["low", "high"]), &mut ())?;
+//! model.rename_class("low", "small")?;
+//! let again = Model::from_bytes(&model.to_bytes()?).unwrap();
+//! assert_eq!(again.classes(), ["small", "high"]);
+//! # Ok::<(), autoactivator::Error>(())
+//! ```
+
+mod answer;
+mod consolidation;
+mod deployed;
+mod describe;
+mod explain;
+mod file;
+mod learned;
+mod lock;
+mod reactivation;
+mod task;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
+
+use serde_json::{Map, Value};
+
+use crate::consolidation::{self as additive, Consolidation, ConsolidationParams};
+use crate::data::{Labels, Table};
+use crate::error::Error;
+use crate::format::Container;
+use crate::learner::Observer;
+use crate::params::{self, Check};
+use crate::reactivation::{self as units, Reactivation, ReactivationParams};
+
+pub use answer::{Detail, class_of, detailed, object};
+pub use describe::{describe, rows_by_class, summary};
+pub use explain::{Explanation, NodeEvidence, TaskEvidence, UnitEvidence};
+pub use file::ModelFile;
+pub use learned::{Abilities, Learned};
+pub use task::{Task, growth};
+
+/// A learned model of any kind.
+#[derive(Debug)]
+pub struct Model(Box<dyn Learned>);
+
+/// A kind of learner: how a new one is made of parameters, and how it is read from a file.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// Its name, in files and on every face.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub meaning: &'static str,
+    /// Makes one that has seen nothing; parameters that are not named keep their defaults.
+    pub make: fn(&Value) -> Result<Model, Error>,
+    /// Reads one; the error says what does not fit.
+    pub unpack: fn(&Container) -> Result<Model, String>,
+}
+
+/// The kinds of this crate.
+const KINDS: [Kind; 3] = [
+    Kind {
+        name: additive::NAME,
+        meaning: "One memory for all tasks",
+        make: |parameters| {
+            let params: ConsolidationParams = params::read(parameters)?;
+            Ok(Consolidation::new(params.check()?).into())
+        },
+        unpack: |container| additive::unpack(container).map(Model::from),
+    },
+    Kind {
+        name: units::NAME,
+        meaning: "The paper's: one neural unit per task",
+        make: |parameters| {
+            let params: ReactivationParams = params::read(parameters)?;
+            Ok(Reactivation::new(params.check()?).into())
+        },
+        unpack: |container| units::unpack(container).map(Model::from),
+    },
+    Kind {
+        name: additive::DEPLOYED,
+        meaning: "What predicts, without the memory",
+        make: |_| Err(Error::NoMemory),
+        unpack: |container| additive::unpack_deployed(container).map(Model::from),
+    },
+];
+
+/// Kinds that other crates brought.
+static REGISTERED: RwLock<BTreeMap<&'static str, Kind>> = RwLock::new(BTreeMap::new());
+
+/// Lets this process make and read learners of another crate's kind. A kind of this crate cannot be replaced.
+pub fn register(kind: Kind) {
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    registered.insert(kind.name, kind);
+}
+
+/// All kinds of learner that this process knows.
+pub fn kinds() -> Vec<Kind> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    KINDS.into_iter().chain(registered.values().copied()).collect()
+}
+
+impl Model {
+    /// A model of a kind, with parameters as a JSON object, that has seen nothing.
+    pub fn new(kind: &str, parameters: &Value) -> Result<Self, Error> {
+        let kinds = kinds();
+        let found = kinds.iter().find(|known| known.name == kind);
+        let unknown = || Error::UnknownKind {
+            kind: kind.to_owned(),
+            known: kinds
+                .iter()
+                .map(|known| known.name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        };
+        (found.ok_or_else(unknown)?.make)(parameters)
+    }
+
+    /// The bytes of a model file; the same model gives the same bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        self.0.pack().to_bytes()
+    }
+
+    /// Reads the bytes of a model file; the error says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let container = Container::from_bytes(bytes)?;
+        if container.learner == additive::PARTIAL {
+            return Err("it is a partial memory: add it to a model with `memory merge`".to_owned());
+        }
+        let kinds = kinds();
+        let kind = kinds.iter().find(|kind| kind.name == container.learner);
+        match kind {
+            Some(kind) => (kind.unpack)(&container),
+            None => Err(format!(
+                "it holds a learner of the unknown kind '{}'",
+                container.learner
+            )),
+        }
+    }
+
+    /// Reads the bytes of a model file that came under this name.
+    pub fn received(name: impl Into<PathBuf>, bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes(bytes).map_err(|reason| Error::BadModel {
+            path: name.into(),
+            reason,
+        })
+    }
+
+    /// Reads a model file.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        Self::received(path, &crate::format::read(path)?)
+    }
+
+    /// Writes a model file, under its lock; a crash at any moment leaves the old file or the new one. To read, change
+    /// and write one, hold its [`ModelFile`] all the while.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        ModelFile::lock(path)?.write(self).map(|_| ())
+    }
+
+    /// Writes the deployed model alone, in half precision if `half`, and says how many bytes it has.
+    pub fn export(&self, path: &Path, half: bool) -> Result<u64, Error> {
+        ModelFile::lock(path)?.write_deployed(self.deployed()?, half)
+    }
+
+    /// Learns one task that arrives in batches, and says how many rows it had. `batches` is asked for them once or
+    /// twice. A kind that cannot learn batch by batch gets all rows at once; the model is the same either way.
+    pub fn learn_batches<E, B>(
+        &mut self,
+        mut batches: impl FnMut() -> Result<B, E>,
+        observer: &mut dyn Observer,
+    ) -> Result<usize, E>
+    where
+        E: From<Error>,
+        B: Iterator<Item = Result<(Table, Labels), E>>,
+    {
+        if let Ok(memory) = self.consolidation_mut() {
+            return memory.learn_batches(batches, observer);
+        }
+        let (mut values, mut n_features, mut names) = (Vec::new(), 1, Vec::new());
+        for batch in batches()? {
+            let (x, y) = batch?;
+            n_features = x.rows().n_features();
+            values.extend_from_slice(x.rows().values());
+            names.extend((0..y.len()).map(|row| y.name(row).to_owned()));
+        }
+        let (x, y) = (Table::new(values, n_features)?, Labels::from_names(names));
+        self.learn(x.rows(), &y, observer)?;
+        Ok(y.len())
+    }
+
+    /// Takes in what other models over the same pool have learned, all of them with one solve; what every one of them
+    /// had learned from `base` counts once.
+    pub fn merge(&mut self, others: &[&Model], base: Option<&Model>) -> Result<(), Error> {
+        let others: Vec<&dyn Learned> = others.iter().map(|other| &*other.0).collect();
+        self.0.merge(&others, base.map(|base| &*base.0))
+    }
+
+    /// Asks for parameters of a model that exists: those that it has already are accepted, and so are those that may
+    /// change later; any other is refused by name.
+    pub fn set_parameters(&mut self, asked: &Map<String, Value>) -> Result<(), Error> {
+        asked
+            .iter()
+            .try_for_each(|(name, value)| self.0.set_parameter(name, value))
+    }
+}
+
+impl Clone for Model {
+    fn clone(&self) -> Self {
+        Self(self.0.boxed())
+    }
+}
+
+/// Two models are equal when their files would be.
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.pack() == other.0.pack()
+    }
+}
+
+impl Deref for Model {
+    type Target = dyn Learned;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl DerefMut for Model {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.0
+    }
+}
+
+impl<L: Learned + 'static> From<L> for Model {
+    fn from(learned: L) -> Self {
+        Self(Box::new(learned))
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kind")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! The paper's learner as a model: it learns, predicts and explains; what needs an additive memory it cannot.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::explain::{self, Explanation};
+use super::learned::{Abilities, Learned, refuse_change};
+use super::task::Task;
+use crate::data::{Labels, Rows};
+use crate::error::Error;
+use crate::format::Container;
+use crate::learner::{Answer, Learner, Origin};
+use crate::math::Matrix;
+use crate::params::Check;
+use crate::reactivation::{Reactivation, RepeatedClasses, pack};
+
+impl Learned for Reactivation {
+    fn pack(&self) -> Container {
+        pack(self)
+    }
+
+    fn boxed(&self) -> Box<dyn Learned> {
+        Box::new(self.clone())
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::new(true, false, false)
+    }
+
+    fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        Reactivation::scores(self, x)
+    }
+
+    fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        Reactivation::probabilities(self, x)
+    }
+
+    fn answers(&self, x: Rows<'_>, _: f64) -> Result<Vec<Answer>, Error> {
+        let classes = self.predict(x)?;
+        let probabilities = Reactivation::probabilities(self, x)?;
+        let row = |i: usize| (0..probabilities.n_cols()).map(move |c| (i, c));
+        let answer = |(i, class)| Answer {
+            class: Some(class),
+            probabilities: row(i).map(|at| probabilities[at] as f32).collect(),
+        };
+        Ok(classes.into_iter().enumerate().map(answer).collect())
+    }
+
+    fn explain(&self, row: &[f32], _: f64) -> Result<Explanation, Error> {
+        explain::by_units(self, row)
+    }
+
+    fn rename_class(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        Reactivation::rename_class(self, from, to)
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        Reactivation::origin(self)
+    }
+
+    fn set_origin(&mut self, origin: Option<Origin>) {
+        Reactivation::set_origin(self, origin);
+    }
+
+    fn parameters(&self) -> Value {
+        json!(self.params())
+    }
+
+    /// What is done with classes that come again may change from task to task.
+    fn set_parameter(&mut self, name: &str, value: &Value) -> Result<(), Error> {
+        if name != "repeated_classes" {
+            return refuse_change(&self.parameters(), name, value);
+        }
+        let choice = RepeatedClasses::deserialize(value).map_err(|reason| Error::Parameter {
+            name: name.to_owned(),
+            value: value.to_string(),
+            allowed: reason.to_string(),
+        })?;
+        self.set_repeated_classes(choice);
+        Ok(())
+    }
+
+    fn tasks(&self) -> Vec<Task> {
+        let tasks = self.units().iter().map(|unit| Task {
+            task: unit.growth.task,
+            nodes: unit.n_nodes(),
+            classes: unit.growth.classes.clone(),
+        });
+        tasks.collect()
+    }
+
+    fn details(&self) -> String {
+        let mut text = format!("{} units, seed {}\n\n", self.units().len(), self.params().seed);
+        text += "unit  nodes  threshold  residual  accuracy  stopped by           classes\n";
+        for (u, unit) in self.units().iter().enumerate() {
+            let last = unit.growth.layers.last();
+            let join = last.and_then(|layer| layer.joins.iter().rfind(|join| join.nodes == layer.nodes));
+            let stopped = last.map_or(Value::Null, |layer| json!(layer.stopped));
+            text += &format!(
+                "{:>4}  {:>5}  {:>9.4}  {:>8.4}  {:>8.4}  {:<19}  {}\n",
+                u + 1,
+                unit.n_nodes(),
+                unit.threshold,
+                join.map_or(f64::NAN, |join| join.residual),
+                join.map_or(f64::NAN, |join| join.accuracy),
+                stopped.as_str().unwrap_or_default(),
+                unit.growth.classes.join(", "),
+            );
+        }
+        text
+    }
+
+    fn began_with(&self, x: Rows<'_>, y: &Labels) -> Result<bool, Error> {
+        let mut new = Self::new(self.params().clone().check()?);
+        new.learn(x, y, &mut ())?;
+        Ok(new.units().first() == self.units().first())
+    }
+}

@@ -1,0 +1,140 @@
+//! How convolutional nodes are made: what filters are cut, and how they are read.
+
+use serde::{Deserialize, Serialize};
+
+use super::Convolution;
+use crate::data::ImageShape;
+use crate::error::Error;
+use crate::pool::{FirstTask, Pool, Recipe};
+
+/// How filters are cut and read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConvolutionSpec {
+    /// Number of filters.
+    pub filters: usize,
+    /// Sides of the square filters; the filters are shared out among them.
+    pub sides: Vec<usize>,
+    /// Whether zeros around the image let every pixel be the middle of a patch.
+    pub padded: bool,
+    /// Deviation of pixel values that a patch needs to become a filter.
+    pub min_deviation: f32,
+    /// Added to the local contrast.
+    pub contrast: f32,
+    /// Subtracted from the normalised response.
+    pub threshold: f32,
+    /// Whether the negative response is a node of its own.
+    pub both_signs: bool,
+    /// Cells along each side of the grid.
+    pub grid: usize,
+    /// Positions by which each cell reaches into its neighbours.
+    pub overlap: usize,
+    /// Power that the mean response is raised to.
+    pub power: f32,
+}
+
+impl Default for ConvolutionSpec {
+    fn default() -> Self {
+        Self {
+            filters: 128,
+            sides: vec![7],
+            padded: false,
+            min_deviation: 0.15,
+            contrast: 1.0,
+            threshold: 0.2,
+            both_signs: false,
+            grid: 4,
+            overlap: 2,
+            power: 0.5,
+        }
+    }
+}
+
+impl ConvolutionSpec {
+    /// Everything that can be wrong with a specification for images of this shape.
+    pub(super) fn check(&self, image: ImageShape) -> Result<(), Error> {
+        let wrong = |name: &str, value: String, allowed: &str| {
+            Err(Error::Parameter {
+                name: name.to_owned(),
+                value,
+                allowed: allowed.to_owned(),
+            })
+        };
+        let smallest = image.height.min(image.width);
+        if self.filters == 0 {
+            return wrong("filters", self.filters.to_string(), "at least 1");
+        }
+        if self.sides.is_empty() || self.sides.iter().any(|&side| !(2..=smallest).contains(&side)) {
+            return wrong(
+                "sides",
+                format!("{:?}", self.sides),
+                "one or more, each from 2 to the side of the image",
+            );
+        }
+        if self.padded && self.sides.iter().any(|side| side % 2 == 0) {
+            return wrong("sides", format!("{:?}", self.sides), "odd while `padded` is on");
+        }
+        let positions = self
+            .sides
+            .iter()
+            .map(|side| {
+                if self.padded {
+                    smallest
+                } else {
+                    smallest - side + 1
+                }
+            })
+            .min();
+        if self.grid == 0 || positions.is_some_and(|positions| self.grid > positions) {
+            return wrong(
+                "grid",
+                self.grid.to_string(),
+                "from 1 to the number of positions of the largest filter",
+            );
+        }
+        if !(self.contrast > 0.0 && self.contrast.is_finite()) {
+            return wrong("contrast", self.contrast.to_string(), "a finite number above 0");
+        }
+        if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
+            return wrong(
+                "threshold",
+                self.threshold.to_string(),
+                "a finite number of at least 0",
+            );
+        }
+        if !(self.power > 0.0 && self.power <= 2.0) {
+            return wrong("power", self.power.to_string(), "above 0 and at most 2");
+        }
+        Ok(())
+    }
+
+    /// Zeros on each side of the image for filters of this side.
+    pub(super) fn padding(&self, side: usize) -> usize {
+        if self.padded { side / 2 } else { 0 }
+    }
+}
+
+impl Recipe for ConvolutionSpec {
+    /// One for each filter, sign and cell.
+    fn n_nodes(&self, _: usize) -> usize {
+        let signs = if self.both_signs { 2 } else { 1 };
+        self.filters
+            .saturating_mul(signs)
+            .saturating_mul(self.grid.saturating_mul(self.grid))
+    }
+
+    /// The number of filters is chosen.
+    fn set_nodes(&mut self, nodes: usize) {
+        self.filters = nodes;
+    }
+
+    fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
+        let image = task.image("convolution")?;
+        Ok(Box::new(Convolution::cut(
+            &mut task.random(layer),
+            task,
+            image,
+            self,
+        )?))
+    }
+}

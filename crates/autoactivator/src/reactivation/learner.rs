@@ -1,0 +1,411 @@
+//! The paper's learner: learns one task into a unit, and wakes the unit that fits a group of rows.
+
+use rayon::prelude::*;
+
+use super::params::{ReactivationParams, RepeatedClasses};
+use super::threshold::{confidence, threshold};
+use super::unit::{Lesson, NeuralUnit};
+use crate::data::ClassList;
+use crate::data::{Labels, Rows, Table, check_rows, check_task};
+use crate::error::Error;
+use crate::learner::{Learner, Observer, Origin, Size};
+use crate::math::{Matrix, argmax, argmax_among, softmax};
+use crate::math::{Random, Stream};
+use crate::params::Checked;
+
+/// Rows that one thread predicts at a time.
+const JUDGED_TOGETHER: usize = 256;
+
+/// Gigabytes that the outputs of all candidates of a step may take.
+const CANDIDATES_GB: usize = 8;
+
+/// The paper's learner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reactivation {
+    pub(crate) params: Checked<ReactivationParams>,
+    pub(crate) n_features: Option<usize>,
+    pub(crate) classes: ClassList,
+    pub(crate) units: Vec<NeuralUnit>,
+    pub(crate) origin: Option<Origin>,
+}
+
+/// What a group of rows woke.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Awakening {
+    /// The unit, from 0: the task identity.
+    pub unit: usize,
+    /// threshold~(t): what the group gives every unit.
+    pub given: Vec<f64>,
+    /// |threshold(t) - threshold~(t)| for every unit, Eq. (threshold_dis).
+    pub distances: Vec<f64>,
+    /// The class of each row, as a place in the learner's list.
+    pub classes: Vec<u32>,
+}
+
+impl Reactivation {
+    /// A learner that has seen nothing yet.
+    pub fn new(params: Checked<ReactivationParams>) -> Self {
+        Self {
+            params,
+            n_features: None,
+            classes: ClassList::default(),
+            units: Vec::new(),
+            origin: None,
+        }
+    }
+
+    /// Its parameters.
+    pub fn params(&self) -> &ReactivationParams {
+        &self.params
+    }
+
+    /// Its units, one per task.
+    pub fn units(&self) -> &[NeuralUnit] {
+        &self.units
+    }
+
+    /// What computed the rows, where that was said.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    /// Says what computes the rows.
+    pub fn set_origin(&mut self, origin: Option<Origin>) {
+        self.origin = origin;
+    }
+
+    /// Gives a class another name; its units stay as they are.
+    pub fn rename_class(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        self.classes.rename(from, to)?;
+        let named = self.units.iter_mut().flat_map(|unit| &mut unit.growth.classes);
+        named
+            .filter(|name| *name == from)
+            .for_each(|name| to.clone_into(name));
+        Ok(())
+    }
+
+    /// Wakes the unit whose threshold is nearest to what the group gives it (Eq. threshold_dis).
+    pub fn reactivate(&self, group: Rows<'_>) -> Result<Awakening, Error> {
+        self.check_predictable(group)?;
+        let outputs = self.outputs(group, &self.all_units());
+        let given: Vec<f64> = outputs.iter().map(threshold).collect();
+        let pairs = self.units.iter().zip(&given);
+        let distances: Vec<f64> = pairs
+            .map(|(unit, given)| (unit.threshold - given).abs())
+            .collect();
+        let unit = nearest(distances.iter().copied());
+        let classes = (0..group.len())
+            .map(|i| self.units[unit].classes[argmax(&outputs[unit], i)])
+            .collect();
+        Ok(Awakening {
+            unit,
+            given,
+            distances,
+            classes,
+        })
+    }
+
+    /// The class of each row, a group of its own: one that is `possible`, by one of these units.
+    fn each_alone(&self, x: Rows<'_>, units: &[&NeuralUnit], possible: impl Fn(u32) -> bool) -> Vec<u32> {
+        let outputs = self.outputs(x, units);
+        let class = |i| {
+            let given = units.iter().zip(&outputs);
+            let distances = given.map(|(unit, outputs)| (unit.threshold - confidence(outputs, i)).abs());
+            let awake = nearest(distances);
+            let classes = &units[awake].classes;
+            let among = (0..classes.len()).filter(|&c| possible(classes[c]));
+            classes[argmax_among(&outputs[awake], i, among).unwrap_or(0)]
+        };
+        (0..x.len()).map(class).collect()
+    }
+
+    /// Scores of every class, `(n_samples, n_classes)`, each row a group of one: what the softmax of its unit gives it,
+    /// less one for every unit that would wake before. The highest is the class that `predict` answers.
+    pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        self.class_by_class(x, f64::NEG_INFINITY, |order, p| p - order as f64)
+    }
+
+    /// Probability of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the unit that
+    /// wakes, and 0 for the classes of all others.
+    pub fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        self.class_by_class(x, 0.0, |order, p| if order == 0 { p } else { 0.0 })
+    }
+
+    /// The highest `value` that a class has in any unit, from the unit's place in the order of awakening and its
+    /// softmax; `lowest` where there is none.
+    fn class_by_class(
+        &self,
+        x: Rows<'_>,
+        lowest: f64,
+        value: impl Fn(usize, f64) -> f64,
+    ) -> Result<Matrix<f64>, Error> {
+        self.check_predictable(x)?;
+        let outputs = self.outputs(x, &self.all_units());
+        let mut values = Matrix::from_fn(x.len(), self.classes.len(), |_, _| lowest);
+        for i in 0..x.len() {
+            let distance = |u: usize| (self.units[u].threshold - confidence(&outputs[u], i)).abs();
+            let mut order: Vec<usize> = (0..self.units.len()).collect();
+            order.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+            for (place, &u) in order.iter().enumerate() {
+                let row = (0..outputs[u].n_cols()).map(|c| f64::from(outputs[u][(i, c)]));
+                for (p, &class) in softmax(row, 1.0).zip(&self.units[u].classes) {
+                    let known = &mut values[(i, class as usize)];
+                    *known = known.max(value(place, p));
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn outputs(&self, x: Rows<'_>, units: &[&NeuralUnit]) -> Vec<Matrix<f32>> {
+        let of = |unit: &&NeuralUnit| unit.outputs(x.into(), &self.units);
+        units.iter().map(of).collect()
+    }
+
+    fn all_units(&self) -> Vec<&NeuralUnit> {
+        self.units.iter().collect()
+    }
+
+    fn check_predictable(&self, x: Rows<'_>) -> Result<(), Error> {
+        check_rows(x, self.n_features.ok_or(Error::NothingLearned)?)
+    }
+
+    fn check_classes(&self, task: usize, y: &Labels) -> Result<(), Error> {
+        let counts = y.counts();
+        let present = || y.names().iter().zip(&counts).filter(|(_, count)| **count > 0);
+        if present().count() < 2 {
+            let class = y.name(0).to_owned();
+            return Err(Error::OneClass { task, class });
+        }
+        if self.params.repeated_classes == RepeatedClasses::Refuse
+            && let Some((class, task)) =
+                present().find_map(|(name, _)| Some((name.clone(), self.task_of(name)?)))
+        {
+            return Err(Error::RepeatedClass { class, task });
+        }
+        if self.params.validation > 0.0
+            && let Some((class, _)) = present().find(|(_, count)| **count < 2)
+        {
+            let class = class.clone();
+            return Err(Error::TooFewRows { class, rows: 1 });
+        }
+        Ok(())
+    }
+
+    /// Refuses what would not fit into memory rather than trying.
+    fn check_candidates(&self, rows: usize) -> Result<(), Error> {
+        let candidates = self.params.t_max.saturating_mul(self.params.step_size);
+        if rows.saturating_mul(candidates).saturating_mul(size_of::<f32>()) <= CANDIDATES_GB << 30 {
+            return Ok(());
+        }
+        Err(Error::TooManyCandidates {
+            rows,
+            candidates,
+            limit_gb: CANDIDATES_GB,
+        })
+    }
+
+    /// Changes what is done with classes that an earlier task brought.
+    pub fn set_repeated_classes(&mut self, choice: RepeatedClasses) {
+        self.params.set(|params| params.repeated_classes = choice);
+    }
+
+    /// The first task that brought `class`, from 1.
+    fn task_of(&self, class: &str) -> Option<usize> {
+        let place = self.classes.place(class)?;
+        let unit = self.units.iter().position(|unit| unit.classes.contains(&place))?;
+        Some(unit + 1)
+    }
+}
+
+impl Learner for Reactivation {
+    fn name(&self) -> &'static str {
+        "reactivation"
+    }
+
+    fn learn(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error> {
+        let task = self.units.len();
+        check_task(x, y, self.n_features, task + 1)?;
+        self.check_classes(task + 1, y)?;
+        self.check_candidates(x.len())?;
+        let mut classes = self.classes.clone();
+        let places = classes.admit(y);
+        let members = distinct(&places);
+        let codes: Vec<usize> = places
+            .iter()
+            .map(|place| members.partition_point(|m| m < place))
+            .collect();
+        let inputs = x.live_features();
+        let split = Split::new(
+            x,
+            &inputs,
+            &codes,
+            members.len(),
+            self.params.validation,
+            self.params.seed,
+            task,
+        );
+        let lesson = Lesson {
+            task,
+            n_inputs: x.n_features(),
+            inputs,
+            x: split.train.rows().into(),
+            y: one_hot(&split.train_codes, members.len()),
+            x_validation: split.validation.rows().into(),
+            y_validation: one_hot(&split.validation_codes, members.len()),
+        };
+        let names = members
+            .iter()
+            .map(|&place| classes.names()[place as usize].clone())
+            .collect();
+        let unit = NeuralUnit::grow(&lesson, members, names, &self.units, &self.params, observer)?;
+        self.units.push(unit);
+        self.classes = classes;
+        self.n_features = Some(x.n_features());
+        Ok(())
+    }
+
+    fn classes(&self) -> &[String] {
+        self.classes.names()
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        self.n_features
+    }
+
+    /// Each row is a group of one.
+    fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        self.check_predictable(x)?;
+        let units = self.all_units();
+        let each_alone = |rows| self.each_alone(rows, &units, |_| true);
+        if x.len() <= JUDGED_TOGETHER {
+            // Waking another thread would take longer than a few rows do.
+            return Ok(each_alone(x));
+        }
+        let chunks: Vec<Rows<'_>> = x.chunks(JUDGED_TOGETHER).collect();
+        let predicted: Vec<Vec<u32>> = chunks.into_par_iter().map(each_alone).collect();
+        Ok(predicted.concat())
+    }
+
+    fn predict_group(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
+        Ok(self.reactivate(x)?.classes)
+    }
+
+    /// Wakes only units that know one of these classes: with the classes of one task, that task's unit.
+    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
+        self.check_predictable(x)?;
+        let told: Vec<&NeuralUnit> = self
+            .units
+            .iter()
+            .filter(|unit| unit.classes.iter().any(|class| among.contains(class)))
+            .collect();
+        if told.is_empty() {
+            return Err(Error::NothingLearned);
+        }
+        let chunks: Vec<Rows<'_>> = x.chunks(JUDGED_TOGETHER).collect();
+        let predicted: Vec<Vec<u32>> = chunks
+            .into_par_iter()
+            .map(|rows| self.each_alone(rows, &told, |class| among.contains(&class)))
+            .collect();
+        Ok(predicted.concat())
+    }
+
+    fn size(&self) -> Size {
+        let model_floats = self.units.iter().map(NeuralUnit::n_floats).sum();
+        Size {
+            nodes: self.units.iter().map(NeuralUnit::n_nodes).sum(),
+            model_floats,
+            memory_floats: 0,
+            // Every weight is used once; a borrowed node is computed again by the unit that borrows it.
+            multiply_adds: model_floats + self.borrowed_weights(),
+        }
+    }
+
+    fn growth(&self) -> Vec<serde_json::Value> {
+        let records = self.units.iter().map(|unit| serde_json::to_value(&unit.growth));
+        records.filter_map(Result::ok).collect()
+    }
+}
+
+impl Reactivation {
+    fn borrowed_weights(&self) -> usize {
+        let borrowed = |unit: &NeuralUnit| {
+            unit.layers
+                .iter()
+                .map(|layer| layer.borrowed.len())
+                .sum::<usize>()
+        };
+        self.units.iter().map(borrowed).sum::<usize>() * self.n_features.unwrap_or(0)
+    }
+}
+
+fn nearest(distances: impl Iterator<Item = f64>) -> usize {
+    let closest = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+    closest.map_or(0, |(unit, _)| unit)
+}
+
+/// The places that occur, in ascending order.
+fn distinct(places: &[u32]) -> Vec<u32> {
+    let mut distinct = places.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct
+}
+
+fn one_hot(codes: &[usize], n_classes: usize) -> Matrix<f64> {
+    Matrix::from_fn(
+        codes.len(),
+        n_classes,
+        |i, c| if codes[i] == c { 1.0 } else { 0.0 },
+    )
+}
+
+/// A task's rows, some of each class kept to watch. Of the others every first part is a stratified sample, as
+/// screening wants it.
+struct Split {
+    train: Table,
+    train_codes: Vec<usize>,
+    validation: Table,
+    validation_codes: Vec<usize>,
+}
+
+impl Split {
+    fn new(
+        x: Rows<'_>,
+        inputs: &[usize],
+        codes: &[usize],
+        n_classes: usize,
+        fraction: f64,
+        seed: u64,
+        task: usize,
+    ) -> Self {
+        let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); n_classes];
+        for (row, &code) in codes.iter().enumerate() {
+            of_class[code].push(row);
+        }
+        let mut random = Random::new(seed, Stream::Validation { task });
+        let (mut train, mut validation) = (Vec::new(), Vec::new());
+        for mut rows in of_class {
+            random.shuffle(&mut rows);
+            // At least one row of every class is trained on.
+            let kept = ((rows.len() as f64 * fraction).round() as usize).min(rows.len() - 1);
+            validation.extend(rows.drain(..kept));
+            let n = rows.len() as f64;
+            train.extend(
+                rows.into_iter()
+                    .enumerate()
+                    .map(|(k, row)| ((k as f64 + 0.5) / n, row)),
+            );
+        }
+        train.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let train: Vec<usize> = train.into_iter().map(|(_, row)| row).collect();
+        validation.sort_unstable();
+        let codes_of = |rows: &[usize]| rows.iter().map(|&row| codes[row]).collect();
+        Self {
+            train: x.gather_part(&train, inputs),
+            train_codes: codes_of(&train),
+            validation: x.gather_part(&validation, inputs),
+            validation_codes: codes_of(&validation),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Reactivation, the paper's learner: one neural unit per task, and the unit that fits a group of rows wakes up.
+//!
+//! In the order of its flow: `recruit` draws candidate nodes, `screen` looks at them on some rows, `judge` on all of
+//! them, the [`Supervisor`] decides who joins, [`StepwiseFit`] keeps the output weights optimal meanwhile; a
+//! [`NeuralUnit`] is what grows, its threshold says how sure it is of its own rows, and [`Reactivation`] is the learner.
+//!
+//! ```
+//! use autoactivator::prelude::*;
+//!
+//! let mut learner = Reactivation::new(ReactivationParams::default().check()?);
+//! let x: Vec<f32> = (0..40).map(|i| (i % 2) as f32 + 0.01 * i as f32).collect();
+//! let y = Labels::from_names((0..40).map(|i| ["low", "high"][i % 2]));
+//! learner.learn(Rows::new(&x, 1)?, &y, &mut ())?;
+//! let awake = learner.reactivate(Rows::new(&[0.1, 0.2], 1)?)?;
+//! assert_eq!((awake.unit, awake.classes), (0, vec![0, 0]));
+//! # Ok::<(), autoactivator::Error>(())
+//! ```
+
+mod judge;
+mod learner;
+mod least_squares;
+mod pack;
+mod params;
+mod recruit;
+mod screen;
+mod supervisor;
+mod threshold;
+mod unit;
+
+pub use judge::Trial;
+pub use learner::{Awakening, Reactivation};
+pub use least_squares::StepwiseFit;
+pub(crate) use pack::{NAME, pack, unpack};
+pub use params::{ReactivationParams, RepeatedClasses};
+pub use supervisor::{Reduction, Supervisor, Verdict, reduction, relaxed};
+pub use threshold::{confidence, threshold};
+pub use unit::{Growth, Join, Layer, LayerGrowth, NeuralUnit, Stop};

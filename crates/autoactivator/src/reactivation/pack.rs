@@ -1,0 +1,147 @@
+//! The paper's learner as tensors: two per former layer, one per readout, one for all thresholds.
+
+use serde::{Deserialize, Serialize};
+
+use super::learner::Reactivation;
+use super::params::ReactivationParams;
+use super::unit::{Growth, Layer, NeuralUnit};
+use crate::format::Container;
+use crate::params::Check;
+use crate::pool::{NodeId, Nodes};
+
+/// Its name in the file.
+pub const NAME: &str = "reactivation";
+
+#[derive(Serialize, Deserialize)]
+struct Description {
+    parameters: ReactivationParams,
+    n_features: Option<usize>,
+    classes: Vec<String>,
+    units: Vec<UnitDescription>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct UnitDescription {
+    classes: Vec<u32>,
+    borrowed: Vec<Vec<NodeId>>,
+    growth: Growth,
+}
+
+pub fn pack(learner: &Reactivation) -> Container {
+    let units = learner.units.iter().map(|unit| UnitDescription {
+        classes: unit.classes.clone(),
+        borrowed: unit.layers.iter().map(|layer| layer.borrowed.clone()).collect(),
+        growth: unit.growth.clone(),
+    });
+    let mut container = Container::new(NAME);
+    container.origin = learner.origin.clone();
+    container.describe(&Description {
+        parameters: learner.params().clone(),
+        n_features: learner.n_features,
+        classes: learner.classes.names().to_vec(),
+        units: units.collect(),
+    });
+    for (u, unit) in learner.units.iter().enumerate() {
+        for (k, layer) in unit.layers.iter().enumerate() {
+            container.put_matrix(weights_name(u, k), &layer.own.weights);
+            container.put_list(biases_name(u, k), &layer.own.biases);
+        }
+        container.put_matrix(readout_name(u), &unit.readout);
+    }
+    let thresholds: Vec<f64> = learner.units.iter().map(|unit| unit.threshold).collect();
+    container.put_f64("thresholds".to_owned(), &thresholds);
+    container
+}
+
+pub fn unpack(container: &Container) -> Result<Reactivation, String> {
+    let description: Description = container.description()?;
+    let params = description.parameters.check().map_err(|e| e.to_string())?;
+    let thresholds = container.list_f64("thresholds")?;
+    if thresholds.len() != description.units.len()
+        || description.units.is_empty() != description.n_features.is_none()
+    {
+        return Err("its units do not fit its description".to_owned());
+    }
+    let mut learner = Reactivation::new(params);
+    learner.origin = container.origin.clone();
+    learner.n_features = description.n_features;
+    learner.classes = description.classes.into_iter().collect();
+    for (unit, threshold) in description.units.into_iter().zip(thresholds) {
+        let unit = unpack_unit(container, &learner, unit, threshold)?;
+        learner.units.push(unit);
+    }
+    Ok(learner)
+}
+
+fn unpack_unit(
+    container: &Container,
+    learner: &Reactivation,
+    description: UnitDescription,
+    threshold: f64,
+) -> Result<NeuralUnit, String> {
+    let u = learner.units.len();
+    let mut n_inputs = learner.n_features.unwrap_or(0);
+    let mut layers = Vec::new();
+    for (k, borrowed) in description.borrowed.into_iter().enumerate() {
+        let layer = unpack_layer(container, learner, (u, k), borrowed)?;
+        if layer.own.weights.n_rows() != n_inputs {
+            return Err(format!("layer {k} of unit {u} has the wrong number of inputs"));
+        }
+        n_inputs = layer.own.len() + layer.borrowed.len();
+        layers.push(layer);
+    }
+    let readout = container.matrix(&readout_name(u))?;
+    let known = |place: &u32| (*place as usize) < learner.classes.len();
+    if layers.len() != learner.params.layers
+        || readout.n_rows() != n_inputs
+        || readout.n_cols() != description.classes.len()
+        || readout.n_cols() == 0
+        || !description.classes.iter().all(known)
+    {
+        return Err(format!(
+            "the readout of unit {u} does not fit its layers and classes"
+        ));
+    }
+    Ok(NeuralUnit {
+        classes: description.classes,
+        layers,
+        readout,
+        threshold,
+        growth: description.growth,
+    })
+}
+
+fn unpack_layer(
+    container: &Container,
+    learner: &Reactivation,
+    (u, k): (usize, usize),
+    borrowed: Vec<NodeId>,
+) -> Result<Layer, String> {
+    let weights = container.matrix(&weights_name(u, k))?;
+    let biases = container.list(&biases_name(u, k))?;
+    let exists = |id: &NodeId| {
+        let unit = learner.units.get(id.unit as usize);
+        unit.is_some_and(|unit| (id.node as usize) < unit.layers[0].own.len())
+    };
+    if biases.len() != weights.n_cols() || !borrowed.iter().all(exists) || (k > 0 && !borrowed.is_empty()) {
+        return Err(format!("the nodes of layer {k} of unit {u} do not fit together"));
+    }
+    let own = Nodes {
+        weights,
+        biases,
+        activation: learner.params.activation,
+    };
+    Ok(Layer { own, borrowed })
+}
+
+fn weights_name(unit: usize, layer: usize) -> String {
+    format!("unit.{unit}.layer.{layer}.weights")
+}
+
+fn biases_name(unit: usize, layer: usize) -> String {
+    format!("unit.{unit}.layer.{layer}.biases")
+}
+
+fn readout_name(unit: usize) -> String {
+    format!("unit.{unit}.readout")
+}
