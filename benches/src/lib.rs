@@ -13,3 +13,8 @@ mod worker;
 
 pub use job::Job;
 pub use worker::Worker;
+
+/// The snippets of the main README are tests; this crate stands beside it and is never published.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -121,6 +121,30 @@ class Client:
         self._send("DELETE", "/v1/classes/" + quote(str(label), safe=""))
         return self
 
+    def rename_class(self, old, new):
+        """Give a class another name; everything that was learned of it stays.
+
+        Parameters
+        ----------
+        old : str or int
+            Its label.
+        new : str or int
+            Its new name, which no other class may have.
+
+        Returns
+        -------
+        self : object
+            The client.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").rename_class(5, "five")  # doctest: +SKIP
+        """
+        address = "/v1/classes/" + quote(str(old), safe="") + "/rename"
+        self._send("POST", address, "application/json", json.dumps({"name": str(new)}))
+        return self
+
     def merge(self, other, base=None):
         """Take in everything that another model over the same pool has learned.
 

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::error::{raise, raise_exam, raise_features};
 
 /// How often Python is asked whether there was a signal.
-const PATIENCE: Duration = Duration::from_millis(20);
+const SIGNALS_ASKED_EVERY: Duration = Duration::from_millis(20);
 
 /// Does a job of the method without the GIL. When Ctrl-C ended it, the exception is Python's own.
 pub fn work<T: Send>(
@@ -67,7 +67,7 @@ impl Signals {
         if self.raised.borrow().is_some() {
             return true;
         }
-        if self.asked.get().elapsed() < PATIENCE {
+        if self.asked.get().elapsed() < SIGNALS_ASKED_EVERY {
             return false;
         }
         let raised = Python::attach(|py| py.check_signals().err());

@@ -55,10 +55,25 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", message(&error));
             ExitCode::from(if interrupt::requested() { 130 } else { 2 })
         }
     }
+}
+
+/// An error with its causes, each said once: some already stand in the message that they caused.
+fn message(error: &anyhow::Error) -> String {
+    error
+        .chain()
+        .map(ToString::to_string)
+        .reduce(|said, cause| {
+            if said.ends_with(&cause) {
+                said
+            } else {
+                format!("{said}: {cause}")
+            }
+        })
+        .unwrap_or_default()
 }
 
 /// A reader of tables that gives up on a damaged file is reported as an error, and needs no words of its own.

@@ -14,10 +14,6 @@ pub enum Error {
     #[error(transparent)]
     Features(#[from] autoactivator_data::Error),
 
-    /// The built-in digits could not be read.
-    #[error(transparent)]
-    Exam(#[from] autoactivator_exam::Error),
-
     /// Others could change the model.
     #[error(
         "listening on {address} lets other machines in: give a token that they need to change the model, with \
@@ -34,6 +30,7 @@ pub enum Error {
         /// The address.
         address: SocketAddr,
         /// What the system said.
+        #[source]
         cause: std::io::Error,
     },
 

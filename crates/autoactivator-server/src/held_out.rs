@@ -6,7 +6,7 @@ use autoactivator::{Error, Labels, Model, Table};
 use serde_json::{Value, json};
 
 /// Most rows of the strip.
-const STRIP: usize = 60;
+const STRIP_ROWS: usize = 60;
 
 /// Held-out rows, kept in memory.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl HeldOut {
     fn strip(&self, answers: &[Option<String>]) -> Vec<Value> {
         let mut order: Vec<usize> = (0..self.y.len()).collect();
         order.sort_by_key(|&i| (self.y.name(i), i));
-        let n = order.len().min(STRIP);
+        let n = order.len().min(STRIP_ROWS);
         let shown = (0..n).map(|k| order[k * order.len() / n]);
         shown
             .map(|i| json!({ "class": self.y.name(i), "row": self.x.rows().row(i), "answer": answers[i] }))

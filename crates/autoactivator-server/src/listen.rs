@@ -24,9 +24,10 @@ use crate::limits::HEAD_TIME;
 const BACKLOG: u32 = 4096;
 
 /// How often it is asked whether to stop.
-const PATIENCE: Duration = Duration::from_millis(100);
+const STOP_ASKED_EVERY: Duration = Duration::from_millis(100);
 
 /// Files that are open beside connections.
+#[cfg(unix)]
 const OTHER_FILES: u64 = 128;
 
 /// Listens, also right after another process did.
@@ -71,10 +72,10 @@ pub(crate) async fn accept(
     let free = Arc::new(Semaphore::new(room));
     let mut silent = Silent::default();
     while !stop.load(Ordering::Relaxed) {
-        match timeout(PATIENCE, listener.accept()).await {
+        match timeout(STOP_ASKED_EVERY, listener.accept()).await {
             Err(_) => {}
             // Too many files, most likely: it passes.
-            Ok(Err(_)) => sleep(PATIENCE).await,
+            Ok(Err(_)) => sleep(STOP_ASKED_EVERY).await,
             Ok(Ok((stream, _))) => {
                 if let Some(place) = silent.place(&free).await {
                     let spoke = Arc::new(AtomicBool::new(false));
@@ -138,7 +139,7 @@ impl Silent {
                 break;
             }
         }
-        timeout(PATIENCE, Arc::clone(free).acquire_owned())
+        timeout(STOP_ASKED_EVERY, Arc::clone(free).acquire_owned())
             .await
             .ok()?
             .ok()

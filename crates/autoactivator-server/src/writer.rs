@@ -20,6 +20,7 @@ use crate::limits::Limits;
 use crate::problem::Problem;
 
 /// How much nicer than others the threads are that learn.
+#[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
 /// Most changes that are written together.

@@ -1,8 +1,8 @@
 // How does a drawing become the pixels of the model? Strokes, or the ink of a picture, in; one row of numbers out.
 //
 // The model knows rows of a certain hand: so large in their frame, so much ink. `measureHand` reads that off rows the
-// server shows, and drawings are framed and inked alike. Ink is 1 on a background of 0. No DOM: pad.js and picture.js
-// call this, and so do the tests.
+// server shows, and drawings are framed and inked alike. Ink is 1 on a background of 0. No DOM: sample.js calls
+// this, and so do the tests.
 
 /** Points looked at along each side of a pixel. */
 const FINE = 4;

@@ -48,8 +48,3 @@ pub use model::{Learned, Model, ModelFile};
 pub use params::{Check, Checked, Precision};
 pub use pool::Activation;
 pub use reactivation::{Awakening, Reactivation, ReactivationParams, RepeatedClasses};
-
-/// The README's snippets are tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

@@ -79,7 +79,7 @@ fn tasks_that_cannot_be_learned() {
         "only one class ('c')",
     );
     let lonely = Labels::from_names((0..20).map(|i| if i == 4 { "lonely" } else { "c" }));
-    refused(&mut learner, &table(), &lonely, "'lonely' has 1 row");
+    refused(&mut learner, &table(), &lonely, "'lonely' has only 1 row");
     refused(
         &mut learner,
         &table(),

@@ -12,11 +12,11 @@ use crate::math::vectorised;
 use crate::reactivation::relaxed;
 
 /// A node must keep this part of its length after projection to count as a new direction.
-const NEW_DIRECTION: f64 = 1e-8;
+const SPENT: f64 = 1e-8;
 
 /// Nodes of a strip: enough for memory to be read in long runs, few enough for sums over them to stay in the cache. How
 /// nodes are cut into strips changes no result.
-const STRIP: std::ops::RangeInclusive<usize> = 256..=2048;
+const STRIP_NODES: std::ops::RangeInclusive<usize> = 256..=2048;
 
 /// Chosen nodes that are taken away at a time: sums are then read and written so much less often.
 const AT_ONCE: usize = 8;
@@ -141,7 +141,7 @@ impl<'a> Standing<'a> {
         let residual = |&count: &f64| count - count * count / n_rows;
         let strip = n
             .div_ceil(rayon::current_num_threads())
-            .clamp(*STRIP.start(), *STRIP.end());
+            .clamp(*STRIP_NODES.start(), *STRIP_NODES.end());
         let mut standing = Self {
             strips: Vec::new(),
             strip,
@@ -228,7 +228,7 @@ impl<'a> Standing<'a> {
 impl Strip {
     /// Whether too little is left of a node to be a new direction.
     fn is_spent(&self, place: usize) -> bool {
-        self.lengths[place] <= NEW_DIRECTION * self.first_lengths[place].max(f64::MIN_POSITIVE)
+        self.lengths[place] <= SPENT * self.first_lengths[place].max(f64::MIN_POSITIVE)
     }
 
     fn direction(&self, place: usize) -> Direction {

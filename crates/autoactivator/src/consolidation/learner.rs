@@ -17,16 +17,13 @@ use crate::data::{Chunks, Labels, Rows, Sample, Table, check_rows, check_task, p
 use crate::error::Error;
 use crate::learner::{Learner, Observer, Origin, Size, Step};
 use crate::params::{Checked, Precision};
-use crate::pool::{ConvolutionSpec, FeaturesSpec, FirstTask, Pool, PoolSpec, Standard};
+use crate::pool::{ConvolutionSpec, FeaturesSpec, FirstTask, OUTPUT_ROWS, Pool, PoolSpec, Standard};
 
 /// Rows whose node outputs are held at a time.
 pub(crate) const SUMMED_TOGETHER: usize = 4096;
 
 /// Most rows of the first task that the pool is made from.
 pub const POOL_ROWS: usize = 1 << 16;
-
-/// Most of these rows that show how large node outputs are.
-const OUTPUT_ROWS: usize = 4096;
 
 /// Arriving rows that are scored to calibrate probabilities.
 pub const SCORED: usize = 512;

@@ -153,6 +153,9 @@ pub trait Recipe {
     fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error>;
 }
 
+/// Rows of the first task that show how large the outputs of nodes are, at most.
+pub(crate) const OUTPUT_ROWS: usize = 4096;
+
 /// Nodes of a pool when nobody said how many.
 const USUAL_NODES: usize = 2000;
 

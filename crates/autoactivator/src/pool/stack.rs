@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::prepare::{Preparation, Prepared};
 use super::{
-    Activation, FirstTask, Pool, PoolSpec, Recipe, described, fits, read_description, to_onnx,
+    Activation, FirstTask, OUTPUT_ROWS, Pool, PoolSpec, Recipe, described, fits, read_description, to_onnx,
     unpack as unpack_pool,
 };
 use crate::data::{Rows, Table};
@@ -22,9 +22,6 @@ use crate::params::Precision;
 
 /// Its name in a file.
 pub(super) const KIND: &str = "stack";
-
-/// Rows of the first task that show how large the outputs of the first layer are, about.
-const OUTPUT_ROWS: usize = 4096;
 
 /// Random nodes on the outputs of another pool, both read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

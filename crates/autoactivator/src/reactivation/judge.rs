@@ -8,12 +8,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::TILE_ROWS;
 use super::supervisor::{Reduction, reduction};
 use crate::math::{Matrix, View, gram, product};
 use crate::pool::Nodes;
-
-/// Rows of a tile; 24 and 48 divide it, which the kernels of products like.
-const TILE_ROWS: usize = 480;
 
 /// Nodes of a tile, about.
 const TILE_NODES: usize = 128;

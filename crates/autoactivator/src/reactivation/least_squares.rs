@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::math::vectorised;
-use crate::math::{Matrix, add_product, gram, product, solve_positive_definite};
+use super::TILE_ROWS;
+use crate::math::{Matrix, add_product, gram, product, solve_positive_definite, vectorised};
 
 /// A new column must keep this much of its length after projection to count as a new direction. Node outputs
 /// carry the rounding of single precision, so anything below it is noise.
@@ -19,9 +19,6 @@ const NEW_DIRECTION: f64 = 1e-7;
 
 /// A column stands at right angles to the basis when no more of its length than this lies along it.
 const RIGHT_ANGLE: f64 = 1e-12;
-
-/// Rows of a tile.
-const TILE_ROWS: usize = 480;
 
 /// Partial sums of a dot product: enough for the widest instruction set, and the same on every machine.
 const LANES: usize = 16;

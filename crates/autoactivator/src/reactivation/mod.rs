@@ -27,6 +27,9 @@ mod supervisor;
 mod threshold;
 mod unit;
 
+/// Rows of a tile; 24 and 48 divide it, which the kernels of products like.
+const TILE_ROWS: usize = 480;
+
 pub use judge::Trial;
 pub use learner::{Awakening, Reactivation};
 pub use least_squares::StepwiseFit;

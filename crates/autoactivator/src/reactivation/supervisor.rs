@@ -6,7 +6,7 @@ use crate::math::{Matrix, solve_positive_definite};
 /// the single-precision products, and stands in for the pseudoinverse where a batch repeats itself.
 const BATCH_RIDGE: f64 = 1e-6;
 
-/// How often r may be relaxed: 0.9, 0.99, ... in seven steps down to 1 - r = 1e-8 times the first.
+/// How often r may be relaxed: 0.9, 0.99, ..., each step taking 1 - r down to a tenth, to 1e-8 of what it was.
 const RELAXATIONS: i32 = 8;
 
 /// What a batch takes off the squared residual of each class: <e_c, G β_{l,c}>.
@@ -52,7 +52,7 @@ impl Supervisor {
         let mut sum = 0.0;
         for (gain, squared) in reduction.0.iter().zip(&self.residual) {
             let xi = gain - (1.0 - r - mu) * squared; // Eq. (xi_2)
-            // A class that is fitted already asks for nothing more.
+            // A class that is fitted exactly asks for nothing more: it is exempt from ξ_c > 0.
             if xi <= 0.0 && *squared > 0.0 {
                 return None;
             }
