@@ -239,13 +239,13 @@ def metrics(R):
     Returns
     -------
     dict
-        ``aca`` and ``aia`` in percent, ``bwt`` and ``forgetting`` as fractions.
+        ``aca`` and ``aia`` in percent, ``bwt`` and ``forgetting`` (Chaudhry et al., 2018) as fractions.
 
     Examples
     --------
     >>> from autoactivator import cil
     >>> cil.metrics([[100.0], [90.0, 80.0]])
-    {'aca': 85.0, 'aia': 92.5, 'bwt': -0.1, 'forgetting': 0.05}
+    {'aca': 85.0, 'aia': 92.5, 'bwt': -0.1, 'forgetting': 0.1}
     """
     return dict(zip(("aca", "aia", "bwt", "forgetting"), _core.metrics([list(row) for row in R]), strict=True))
 

@@ -46,7 +46,7 @@ pub struct Outcome {
     pub aia: Stat,
     /// Backward transfer, a fraction.
     pub bwt: Stat,
-    /// Forgetting, a fraction.
+    /// [`forgetting`](crate::metrics::forgetting), a fraction.
     pub forgetting: Stat,
     /// Nodes after the last task, mean over the runs.
     pub nodes: f64,
