@@ -92,25 +92,7 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// A learner of this kind without anything of its own.
-    pub fn plain(
-        learner: LearnerKind,
-        reactivation: ReactivationParams,
-        consolidation: ConsolidationParams,
-    ) -> Self {
-        Self {
-            name: learner.name().to_owned(),
-            learner,
-            reactivation,
-            consolidation,
-            quotes: Quotes::new(),
-            seconds: 1.0,
-            preparation: Preparation::None,
-            waking: None,
-        }
-    }
-
-    /// A parameter out of range is said before any data is read.
+    /// Refuses a parameter that is out of range.
     pub fn check(&self) -> Result<(), Error> {
         self.reactivation.clone().check()?;
         self.consolidation.clone().check()?;

@@ -11,13 +11,16 @@ use autoactivator::Learner;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
 
 use crate::error::Error;
 use crate::scenario::Task;
 use autoactivator_data::dataset::Dataset;
 
 /// Which test rows are shown together, and so what the learner is told beside the rows themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+#[non_exhaustive]
 pub enum Protocol {
     /// `instance`: each row alone. The only exam that tells the learner nothing.
     #[default]
@@ -179,6 +182,14 @@ fn one_pool(tasks: &[Task]) -> Vec<Question> {
 fn cut(pool: &[Question], size: Option<usize>) -> Vec<Vec<Question>> {
     let size = size.unwrap_or(pool.len()).max(1);
     pool.chunks(size).map(<[_]>::to_vec).collect()
+}
+
+impl TryFrom<String> for Protocol {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        text.parse()
+    }
 }
 
 impl FromStr for Protocol {

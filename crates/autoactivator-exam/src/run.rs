@@ -48,20 +48,25 @@ pub struct Exam<'a> {
     pub seeds: Vec<u64>,
 }
 
-/// Follows an exam.
+/// Follows an exam, and may stop it.
 pub trait Progress {
     /// A learner begins a task: `task` of `n_tasks`, both counted from 1, in the run with `seed`.
-    fn task(&mut self, learner: &str, seed: u64, task: usize, n_tasks: usize);
+    fn task(&mut self, _learner: &str, _seed: u64, _task: usize, _n_tasks: usize) {}
 
     /// The learner has grown.
-    fn grown(&mut self, step: &Step);
+    fn grown(&mut self, _step: &Step) {}
 
-    /// The learner has taken in so many of so many rows.
-    fn observed(&mut self, rows: usize, of: Option<usize>);
+    /// The learner has taken in so many rows, of so many where that is known.
+    fn observed(&mut self, _rows: usize, _of: Option<usize>) {}
 
     /// When true, the exam ends with [`autoactivator::Error::Interrupted`].
-    fn interrupted(&self) -> bool;
+    fn interrupted(&self) -> bool {
+        false
+    }
 }
+
+/// Follows nothing.
+impl Progress for () {}
 
 impl Exam<'_> {
     /// Tasks that will be learned in all: learners × seeds × tasks.

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
 
 use crate::error::Error;
 use autoactivator_data::dataset::{Dataset, Split};
@@ -26,7 +27,9 @@ use autoactivator_data::dataset::{Dataset, Split};
 /// assert_eq!(sizes("B50/10", 100)?, [50, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5]);
 /// # Ok::<(), autoactivator_exam::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+#[non_exhaustive]
 pub enum Scenario {
     /// `10/5` or `5`: so many tasks of equal size. When the classes cannot be dealt evenly, the first tasks get one
     /// more.
@@ -63,6 +66,26 @@ pub struct Task {
 }
 
 impl Scenario {
+    /// Tasks when nobody says how many, where there are few classes.
+    pub const FEW_TASKS: usize = 5;
+    /// The same, from [`MANY_CLASSES`](Self::MANY_CLASSES) classes on.
+    pub const MANY_TASKS: usize = 10;
+    /// Classes from which on there are [`MANY_TASKS`](Self::MANY_TASKS).
+    pub const MANY_CLASSES: usize = 20;
+
+    /// Even tasks for so many classes, when nobody says how they arrive: at least two classes in each.
+    pub fn for_classes(n_classes: usize) -> Self {
+        let tasks = if n_classes >= Self::MANY_CLASSES {
+            Self::MANY_TASKS
+        } else {
+            (n_classes / 2).clamp(1, Self::FEW_TASKS)
+        };
+        Self::Even {
+            classes: None,
+            tasks: NonZeroUsize::new(tasks).unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+
     /// The number of classes of each task; they sum up to `n_classes`.
     pub fn task_sizes(&self, n_classes: usize) -> Result<Vec<usize>, Error> {
         match self {
@@ -207,6 +230,14 @@ fn rows_of(classes: &[u32], rows_by_class: &[Vec<usize>]) -> Vec<usize> {
         .collect();
     rows.sort_unstable();
     rows
+}
+
+impl TryFrom<String> for Scenario {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        text.parse()
+    }
 }
 
 impl FromStr for Scenario {
