@@ -25,13 +25,13 @@ use crate::sample::{self, Sample};
 pub(crate) const CHUNK: usize = 4096;
 
 /// Rows of the first task that the pool is made from, at the most.
-const POOL_ROWS: usize = 1 << 16;
+pub const POOL_ROWS: usize = 1 << 16;
 
 /// Rows of these that show how large node outputs are.
 const LOOKED_AT: usize = 4096;
 
 /// Arriving rows that are scored to calibrate probabilities.
-const SCORED: usize = 512;
+pub const SCORED: usize = 512;
 
 /// The learner with one memory for all tasks.
 #[derive(Clone, Debug, PartialEq)]

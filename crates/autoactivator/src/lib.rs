@@ -61,7 +61,7 @@ pub use activation::Activation;
 pub use binding::Binding;
 pub use calibration::Calibration;
 pub use classes::ClassList;
-pub use consolidation::{Consolidation, TaskGrowth};
+pub use consolidation::{Consolidation, POOL_ROWS, SCORED, TaskGrowth};
 pub use deployed::{Answer, Contributions, Deployed, Origin};
 pub use error::{Error, kind};
 pub use learner::{Learner, Observer, Size, Step};
