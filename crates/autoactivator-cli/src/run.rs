@@ -20,7 +20,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     check_outputs(args)?;
     let dataset = dataset::open(&experiment.dataset, &images(args, &experiment)?, &args.data)?;
     let exam = experiment.exam(&dataset)?;
-    let mut bar = ExamBar::new(exam.n_steps()?);
+    let mut bar = ExamBar::of_tasks(exam.n_steps()?);
     let record = exam.run(&mut bar);
     bar.finish();
     deliver(args, &record?)
