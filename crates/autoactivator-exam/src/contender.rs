@@ -1,6 +1,17 @@
-//! Who is examined: a learner with its parameters.
+//! Who is examined? A [`Contender`]: a learner by its kind, with its parameters.
 //!
-//! An [`experiment`](crate::experiment) names [`Contender`]s; [`Contender::entrant`] hands one to the exam.
+//! An [`experiment`](crate::experiment) names them; [`Contender::entrant`] hands one to the exam.
+//!
+//! ```
+//! use autoactivator_exam::contender::LearnerKind;
+//! use autoactivator_exam::experiment::Experiment;
+//!
+//! let text = "[[entrants]]\nlearner = 'reactivation'\nname = 'one by one'\nreactivation.step_size = 1";
+//! let contender = &Experiment::parse(text, &[])?.contenders[0];
+//! assert_eq!((contender.name.as_str(), contender.learner), ("one by one", LearnerKind::Reactivation));
+//! assert_eq!(contender.reactivation.step_size, 1);
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 use autoactivator::pool::Preparation;
 use autoactivator::{
@@ -19,6 +30,7 @@ use crate::run::Entrant;
 /// Learners by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LearnerKind {
     /// One memory for all tasks.
     Consolidation,

@@ -45,7 +45,7 @@ pub enum Error {
 
 impl Error {
     /// An experiment that is wrong at a place.
-    pub(crate) fn experiment(place: impl Into<String>, reason: impl ToString) -> Self {
+    pub(crate) fn experiment(place: impl Into<String>, reason: &impl ToString) -> Self {
         Self::Experiment {
             place: place.into(),
             reason: reason.to_string(),
@@ -55,9 +55,9 @@ impl Error {
     /// The same error, seen from outside: `outer` names what it happened in.
     pub(crate) fn within(self, outer: &str) -> Self {
         match self {
-            Self::Experiment { place, reason } if place.is_empty() => Self::experiment(outer, reason),
-            Self::Experiment { place, reason } => Self::experiment(format!("{outer}: {place}"), reason),
-            other => Self::experiment(outer, other),
+            Self::Experiment { place, reason } if place.is_empty() => Self::experiment(outer, &reason),
+            Self::Experiment { place, reason } => Self::experiment(format!("{outer}: {place}"), &reason),
+            other => Self::experiment(outer, &other),
         }
     }
 }

@@ -1,7 +1,16 @@
-//! What the accuracy matrix of an exam sums up to.
+//! What does the accuracy matrix of an exam sum up to? Accuracy, backward transfer and forgetting.
 //!
 //! `R[i][t]` is the accuracy on task `t` after learning task `i`, in percent, so that row `i` has `i + 1` entries;
 //! [`protocol::accuracy`](crate::protocol::accuracy) gives its rows, a [`Record`](crate::record::Record) keeps it.
+//! `T` is the last task.
+//!
+//! ```
+//! use autoactivator_exam::metrics::{aca, aia, bwt, forgetting};
+//!
+//! let r = [vec![90.0], vec![80.0, 100.0]];
+//! assert_eq!((aca(&r), aia(&r)), (90.0, 90.0));
+//! assert_eq!((bwt(&r), forgetting(&r)), (-0.1, 0.1));
+//! ```
 
 use crate::record::Stat;
 

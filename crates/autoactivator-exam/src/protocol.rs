@@ -1,7 +1,16 @@
-//! How a learner is examined: which test rows it is told belong together. It decides the result like nothing else.
+//! How is a learner examined? Which test rows it is told belong together decides the result like nothing else.
 //!
 //! [`Protocol`] is the choice, [`accuracy`] the examination on all [`Task`]s seen so far;
 //! [`metrics`](crate::metrics) sums its figures up.
+//!
+//! ```
+//! use autoactivator_exam::protocol::Protocol;
+//!
+//! let protocol: Protocol = "task-batch=10".parse()?;
+//! assert_eq!(protocol.to_string(), "task-batch=10");
+//! assert!(protocol.meaning().contains("known to share a task"));
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 use std::fmt;
 use std::num::NonZeroUsize;

@@ -1,7 +1,32 @@
-//! One exam: deal the classes to tasks, let every learner learn them in order, examine it after each.
+//! How does an exam go? Deal the classes to tasks, let every learner learn them in order, examine it after each.
 //!
 //! Data flows one way: [`Dataset`] → [`Scenario`] → learner → accuracy matrix → [`Record`]. The learner is known
-//! through its trait alone.
+//! through its trait alone, so a learner of your own is examined like ours:
+//!
+//! ```
+//! use autoactivator_data::dataset;
+//! use autoactivator_exam::baselines::NearestMean;
+//! use autoactivator_exam::protocol::Protocol;
+//! use autoactivator_exam::run::{Entrant, Exam};
+//! use autoactivator_exam::scenario::Scenario;
+//!
+//! let digits = dataset::open("digits", None)?;
+//! let exam = Exam {
+//!     dataset: &digits,
+//!     scenario: Scenario::for_classes(digits.n_classes()),
+//!     online: false,
+//!     entrants: vec![Entrant {
+//!         name: "mine".to_owned(),
+//!         parameters: serde_json::json!({}),
+//!         make: Box::new(|_seed| Ok(Box::new(NearestMean::default()))),
+//!     }],
+//!     protocols: vec![Protocol::Instance],
+//!     seeds: vec![0],
+//! };
+//! let record = exam.run(&mut ())?;
+//! assert_eq!(record.results[0].learner, "mine");
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! How classes arrive: a [`Scenario`] deals the classes of a data set, in shuffled order, to [`Task`]s.
+//! How do classes arrive? A [`Scenario`] deals the classes of a data set, in shuffled order, to [`Task`]s.
 //!
 //! Comes after [`dataset`](autoactivator_data::dataset); learners see one task after the other, and
 //! [`protocol`](crate::protocol) examines them on the tasks seen so far.

@@ -84,5 +84,5 @@ fn params<P: DeserializeOwned>(file: &Table, key: &str, own: Table) -> Result<P,
     lay_over(&mut all, own);
     let place = format!("parameters of {key}");
     all.try_into()
-        .map_err(|reason: toml::de::Error| Error::experiment(place, reason))
+        .map_err(|reason: toml::de::Error| Error::experiment(place, &reason))
 }

@@ -45,7 +45,7 @@ impl FromStr for Overlay {
             .ok_or_else(|| {
                 let reason =
                     format!("section '{text}' cannot be laid over the rest: only quick and stand_in can");
-                Error::experiment("", reason)
+                Error::experiment("", &reason)
             })
     }
 }
@@ -103,7 +103,7 @@ impl Default for File {
 impl File {
     /// The file with sections laid over it, the last one on top; also as a plain table.
     pub(super) fn parse(text: &str, overlays: &[Overlay]) -> Result<(Self, Table), Error> {
-        let unreadable = |reason: toml::de::Error| Error::experiment("", reason);
+        let unreadable = |reason: toml::de::Error| Error::experiment("", &reason);
         // Read twice: errors of the first reading name the line, the second one is what sections are laid over.
         let mut file: Self = toml::from_str(text).map_err(unreadable)?;
         let mut table: Table = toml::from_str(text).map_err(unreadable)?;
@@ -112,7 +112,7 @@ impl File {
                 lay_over(&mut table, over);
                 let read = table.clone().try_into();
                 let place = format!("section `{}`", overlay.name());
-                file = read.map_err(|reason: toml::de::Error| Error::experiment(place, reason))?;
+                file = read.map_err(|reason: toml::de::Error| Error::experiment(place, &reason))?;
             }
         }
         Ok((file, table))

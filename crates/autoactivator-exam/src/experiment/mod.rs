@@ -162,7 +162,7 @@ impl Experiment {
             let place = format!("entrant '{}'", contender.name);
             changes
                 .apply(contender)
-                .map_err(|reason| Error::experiment(place, reason))?;
+                .map_err(|reason| Error::experiment(place, &reason))?;
         }
         Ok(())
     }
@@ -190,7 +190,7 @@ impl Experiment {
             None => Ok(()),
             Some(_) => {
                 let reason = "it draws pictures and is no exam: give it to `autoactivator reproduce`";
-                Err(Error::experiment("", reason))
+                Err(Error::experiment("", &reason))
             }
         }
     }
@@ -221,7 +221,7 @@ fn is_file(path: &Path) -> bool {
 
 /// The text of an experiment file.
 fn text(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|cause| Error::experiment(path.display().to_string(), cause))
+    std::fs::read_to_string(path).map_err(|cause| Error::experiment(path.display().to_string(), &cause))
 }
 
 /// The seeds of `n` runs from the first one on.
@@ -255,7 +255,7 @@ fn refuse_twins(contenders: &[Contender]) -> Result<(), Error> {
         None => Ok(()),
         Some(Contender { name, .. }) => {
             let reason = format!("two entrants are called '{name}': give each a `name` of its own");
-            Err(Error::experiment("", reason))
+            Err(Error::experiment("", &reason))
         }
     }
 }
