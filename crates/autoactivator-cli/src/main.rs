@@ -6,6 +6,7 @@ mod answers;
 mod args;
 mod data;
 mod dataset;
+mod defaults;
 mod eval;
 mod extract;
 mod image_args;
