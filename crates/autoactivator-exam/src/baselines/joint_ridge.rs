@@ -6,7 +6,7 @@
 use autoactivator::linalg::{Matrix, View, add_gram_lower, solve_positive_definite};
 use autoactivator::node::Nodes;
 use autoactivator::rng::{Random, Stream};
-use autoactivator::{Activation, Error, Observer};
+use autoactivator::{Activation, Error};
 
 use super::linear::{Fit, Lesson, LinearBaseline, LinearScores};
 
@@ -72,12 +72,7 @@ impl Ridge {
 impl Fit for Ridge {
     const NAME: &'static str = "joint-ridge";
 
-    fn fit(
-        &mut self,
-        lesson: &Lesson<'_>,
-        scores: &mut LinearScores,
-        _: &mut dyn Observer,
-    ) -> Result<(), Error> {
+    fn fit(&mut self, lesson: &Lesson<'_>, scores: &mut LinearScores) -> Result<(), Error> {
         while self.moments.n_cols() < lesson.n_classes {
             self.moments.push(&[0.0; N_NODES]);
         }

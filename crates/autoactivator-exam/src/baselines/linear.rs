@@ -24,12 +24,7 @@ pub trait Fit: Clone {
     const NAME: &'static str;
 
     /// Takes a task in and brings the scores up to date. An error may leave it half done: the caller keeps a copy.
-    fn fit(
-        &mut self,
-        lesson: &Lesson<'_>,
-        scores: &mut LinearScores,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Error>;
+    fn fit(&mut self, lesson: &Lesson<'_>, scores: &mut LinearScores) -> Result<(), Error>;
 
     /// What the scores read instead of the features, if they do not read these.
     fn hidden(&self, _x: View<'_, f32>) -> Option<Matrix<f32>> {
@@ -55,6 +50,8 @@ pub struct Lesson<'a> {
     pub n_classes: usize,
     /// Tasks before this one.
     pub task: usize,
+    /// May ask to stop.
+    pub observer: &'a dyn Observer,
 }
 
 impl<F> LinearBaseline<F> {
@@ -89,8 +86,9 @@ impl<F: Fit> Learner for LinearBaseline<F> {
             places: &next.classes.admit(y),
             n_classes: next.classes.len(),
             task: self.tasks,
+            observer,
         };
-        next.fit.fit(&lesson, &mut next.scores, observer)?;
+        next.fit.fit(&lesson, &mut next.scores)?;
         next.n_features = Some(x.n_features());
         next.tasks += 1;
         *self = next;

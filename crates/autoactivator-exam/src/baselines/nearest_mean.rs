@@ -2,7 +2,7 @@
 //!
 //! [`NearestMean`] is the simplest learner that forgets nothing.
 
-use autoactivator::{Error, Observer};
+use autoactivator::Error;
 
 use super::ClassSums;
 use super::linear::{Fit, Lesson, LinearBaseline, LinearScores};
@@ -19,12 +19,7 @@ pub struct Means {
 impl Fit for Means {
     const NAME: &'static str = "nearest-mean";
 
-    fn fit(
-        &mut self,
-        lesson: &Lesson<'_>,
-        scores: &mut LinearScores,
-        _: &mut dyn Observer,
-    ) -> Result<(), Error> {
+    fn fit(&mut self, lesson: &Lesson<'_>, scores: &mut LinearScores) -> Result<(), Error> {
         self.sums.add(lesson);
         // argmin |x - m|² = argmax x·m - |m|²/2
         let means = self.sums.means();

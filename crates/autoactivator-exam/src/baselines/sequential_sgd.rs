@@ -4,7 +4,7 @@
 
 use autoactivator::linalg::{Matrix, View, add_product, product};
 use autoactivator::rng::{Random, Stream};
-use autoactivator::{Error, Observer, Rows};
+use autoactivator::{Error, Rows};
 
 use super::linear::{Fit, Lesson, LinearBaseline, LinearScores};
 
@@ -69,12 +69,7 @@ fn softmax_minus_target(scores: &mut Matrix<f32>, i: usize, biases: &[f32], targ
 impl Fit for Descent {
     const NAME: &'static str = "sequential-sgd";
 
-    fn fit(
-        &mut self,
-        lesson: &Lesson<'_>,
-        scores: &mut LinearScores,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Error> {
+    fn fit(&mut self, lesson: &Lesson<'_>, scores: &mut LinearScores) -> Result<(), Error> {
         let (x, n_classes) = (lesson.x, lesson.n_classes);
         let empty = || Matrix::zeros(x.n_features(), 0);
         let weights = scores.weights.get_or_insert_with(empty);
@@ -83,7 +78,7 @@ impl Fit for Descent {
         let mut random = Random::new(self.seed, Stream::Validation { task: lesson.task });
         let mut order: Vec<usize> = (0..x.len()).collect();
         for _ in 0..EPOCHS {
-            if observer.interrupted() {
+            if lesson.observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             random.shuffle(&mut order);

@@ -3,7 +3,7 @@
 //! [`StreamingLda`] is the strongest of the simple learners on good features.
 
 use autoactivator::linalg::{Matrix, add_gram_lower, mirror_lower, product, solve_positive_definite};
-use autoactivator::{Error, Observer, Rows};
+use autoactivator::{Error, Rows};
 
 use super::ClassSums;
 use super::linear::{Fit, Lesson, LinearBaseline, LinearScores};
@@ -49,12 +49,7 @@ fn covariance(mut gram: Matrix<f64>, means: &Matrix<f64>, counts: &[f64]) -> Mat
 impl Fit for Covariance {
     const NAME: &'static str = "streaming-lda";
 
-    fn fit(
-        &mut self,
-        lesson: &Lesson<'_>,
-        scores: &mut LinearScores,
-        _: &mut dyn Observer,
-    ) -> Result<(), Error> {
+    fn fit(&mut self, lesson: &Lesson<'_>, scores: &mut LinearScores) -> Result<(), Error> {
         self.sums.add(lesson);
         let gram = self.add(lesson.x).clone();
         let means = self.sums.means();
