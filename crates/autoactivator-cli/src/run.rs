@@ -1,4 +1,4 @@
-//! `autoactivator run`: takes an exam, prints the table, writes record and report.
+//! How does a learner do on a data set? `autoactivator run` takes an exam, prints the table, writes record and report.
 
 use std::io::Write;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn asked(args: &RunArgs) -> Result<Experiment> {
     Ok(experiment)
 }
 
-/// The words about images, with the backbones of the experiment where none was given.
+/// The options about images, with the backbones of the experiment if none was given.
 fn images(args: &RunArgs, experiment: &Experiment) -> Result<ImageArgs> {
     let mut images = args.images.clone();
     if images.backbones.is_empty() {

@@ -95,7 +95,7 @@ pub struct Contender {
     pub consolidation: ConsolidationParams,
     /// What the paper prints about it.
     pub quotes: Quotes,
-    /// Roughly what one run takes.
+    /// Roughly how many seconds one run takes.
     pub seconds: f64,
     /// What is done with features before it sees them.
     pub preparation: Preparation,
@@ -119,7 +119,7 @@ impl Contender {
         )
     }
 
-    /// It at the exam, for rows that are images or not.
+    /// Its entrant in the exam; `image` is the shape of the rows, if they are images.
     pub fn entrant<'a>(mut self, image: Option<ImageShape>) -> Entrant<'a> {
         self.consolidation.image = self.consolidation.image.or(image);
         let mut parameters = match self.learner {
@@ -147,7 +147,7 @@ impl Contender {
         }
     }
 
-    /// λ of the random nodes that a baseline has.
+    /// λ of a baseline's random nodes.
     fn scope(&self) -> f32 {
         self.reactivation.scopes[0]
     }

@@ -109,7 +109,7 @@ pub enum PlotKind {
     Accuracy,
     /// Size of the model after each task.
     Growth,
-    /// Accuracy against nodes, one point a learner.
+    /// Accuracy against nodes, one point per learner.
     Nodes,
 }
 
@@ -183,7 +183,7 @@ pub enum Measured {
 }
 
 impl Measured {
-    /// As it is shown; with the deviation when there are `runs` to speak of.
+    /// As it is shown; with the deviation when there is more than one run.
     pub fn shown(&self, runs: usize) -> String {
         match self {
             Self::Stat(stat, decimals) if runs > 1 => {
@@ -204,7 +204,7 @@ impl Measured {
         };
         let difference = ours - number(printed)?;
         let rounded = format!("{difference:+.decimals$}");
-        // Minus nothing is nothing.
+        // No minus sign before a zero.
         let nothing = rounded.trim_start_matches(['+', '-', '0', '.']).is_empty();
         Some(if nothing {
             rounded.replace('-', "+")

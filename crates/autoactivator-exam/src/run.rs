@@ -114,7 +114,7 @@ impl Exam<'_> {
         Ok(self.record(&sittings))
     }
 
-    /// What the sittings come to, as many lists of them as there are entrants.
+    /// The record of these sittings, one list of them for each entrant.
     pub fn record(&self, sittings: &[Vec<Sitting>]) -> Record {
         let mut results = Vec::new();
         for (entrant, sittings) in self.entrants.iter().zip(sittings) {

@@ -66,14 +66,14 @@ pub struct Task {
 }
 
 impl Scenario {
-    /// Tasks when nobody says how many, where there are few classes.
+    /// Number of tasks when none is given and there are few classes.
     pub const FEW_TASKS: usize = 5;
-    /// The same, from [`MANY_CLASSES`](Self::MANY_CLASSES) classes on.
+    /// Number of tasks when none is given and there are many classes.
     pub const MANY_TASKS: usize = 10;
-    /// Classes from which on there are [`MANY_TASKS`](Self::MANY_TASKS).
+    /// The fewest classes that count as many.
     pub const MANY_CLASSES: usize = 20;
 
-    /// Even tasks for so many classes, when nobody says how they arrive: at least two classes in each.
+    /// The scenario when none is given: even tasks, with at least two classes in each.
     pub fn for_classes(n_classes: usize) -> Self {
         let tasks = if n_classes >= Self::MANY_CLASSES {
             Self::MANY_TASKS
@@ -181,7 +181,7 @@ impl Scenario {
         while left > 0 {
             let size = next_size(&sizes).ok_or_else(|| {
                 Error::Scenario(format!(
-                    "scenario {self} comes down to empty tasks with {left} classes left"
+                    "scenario {self} runs down to empty tasks with {left} classes left: list the sizes of all tasks"
                 ))
             })?;
             sizes.push(size.min(left));

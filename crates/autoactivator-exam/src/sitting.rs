@@ -50,7 +50,7 @@ pub struct Sitting {
 }
 
 impl Sitting {
-    /// One that has not begun.
+    /// A sitting that has not begun.
     pub(crate) fn new(dataset: &Dataset, tasks: &[Task], seed: u64, n_protocols: usize) -> Self {
         let names = dataset.train.y.names();
         let order = tasks.iter().flat_map(|task| &task.classes);
@@ -85,7 +85,7 @@ impl Sitting {
     }
 }
 
-/// What the sittings of one learner come to under the protocol that was their `p`-th.
+/// The outcome of one learner's sittings under their `p`-th protocol.
 pub(crate) fn outcome(learner: &str, protocol: String, p: usize, sittings: &[Sitting]) -> Outcome {
     let stat = |metric: fn(&[Vec<f64>]) -> f64| {
         let values: Vec<f64> = sittings.iter().map(|s| metric(&s.accuracy[p])).collect();

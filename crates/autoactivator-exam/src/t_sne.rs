@@ -139,7 +139,7 @@ fn t_sne(values: &[f32], width: usize) -> Vec<[f32; 2]> {
         t_sne.exact(|a, b| a.iter().zip(*b).map(|(a, b)| (a - b).powi(2)).sum());
         t_sne.embedding()
     };
-    // Without threads of its own, it runs on those that there are.
+    // If that thread cannot be started, the shared ones have to do.
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let places = one.map_or_else(|_| fit(), |one| one.install(fit));
     places.chunks_exact(2).map(|place| [place[0], place[1]]).collect()

@@ -1,4 +1,4 @@
-//! `autoactivator reproduce`: repeats the paper's tables and figures, and sets what comes out beside what is printed.
+//! Does the paper come out again? `autoactivator reproduce` repeats its tables and figures, beside what it prints.
 //!
 //! Choose experiments ([`choose`]) → look which data is here → compute what is not in the [`store`] → show it, by
 //! [`autoactivator_exam::report::reproduction`]. The exam is that of `autoactivator run`.
@@ -107,7 +107,7 @@ fn plan(published: &Published, args: &ReproduceArgs) -> Result<Plan> {
     })
 }
 
-/// Says once for each data set what is missing, and what is done about it.
+/// Reports each missing data set once, and what is done instead.
 fn tell_what_is_missing(plans: &[Plan]) {
     let mut told: Vec<&str> = Vec::new();
     for plan in plans {
@@ -135,7 +135,7 @@ impl Plan {
         (self.experiment.dataset.clone(), self.experiment.backbones.clone())
     }
 
-    /// What its sittings are said to cost in all.
+    /// Seconds that all its sittings are expected to take.
     fn seconds(&self) -> f64 {
         let one: f64 = self.experiment.contenders.iter().map(|c| c.seconds).sum();
         if self.can_run() {
@@ -160,7 +160,7 @@ fn compute(plans: Vec<Plan>, args: &ReproduceArgs, store: &Store) -> Result<Vec<
         }
         let rows = plan.rows();
         if open.as_ref().is_none_or(|(open, _)| *open != rows) {
-            // The one before leaves memory first.
+            // Free the previous data set before the next one is read.
             drop(open.take());
             let data = open_data(plan, args).with_context(|| plan.name.clone())?;
             open = Some((rows, data));
@@ -224,7 +224,7 @@ fn examine(plan: &Plan, data: &Dataset, store: &Store, bar: &mut ReproduceBar) -
     })
 }
 
-/// What is kept under a key, or else what is computed now, and kept from here on.
+/// Loads what is kept under a key, or computes it and keeps it.
 fn kept_or<T>(
     key: &Key,
     bar: &mut ReproduceBar,
@@ -243,7 +243,7 @@ where
     Ok(result)
 }
 
-/// Everything that a sitting depends on but its seed.
+/// Everything that a sitting depends on, except its seed.
 fn settings(exam: &Exam<'_>, entrant: &Entrant<'_>) -> Value {
     let protocols: Vec<String> = exam.protocols.iter().map(ToString::to_string).collect();
     json!({

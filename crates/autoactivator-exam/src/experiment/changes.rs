@@ -1,6 +1,6 @@
 //! What may a caller want otherwise than an experiment says? [`Changes`], which the command line and Python fill in.
 //!
-//! They hold for every learner of the experiment, also over what an entrant says itself.
+//! They hold for every learner of the experiment, even where an entrant says something else.
 
 use std::marker::PhantomData;
 
@@ -46,7 +46,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Lets the parameters hold for a learner.
+    /// Applies the parameters and the seed to a learner.
     pub(super) fn apply(&self, contender: &mut Contender) -> Result<(), serde_json::Error> {
         self.reactivation.apply(&mut contender.reactivation)?;
         self.consolidation.apply(&mut contender.consolidation)?;

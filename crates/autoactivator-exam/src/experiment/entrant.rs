@@ -37,7 +37,7 @@ pub(super) struct EntrantSection {
     /// What the paper prints about it.
     #[serde(default)]
     paper: Quotes,
-    /// Roughly what one run takes.
+    /// Roughly how many seconds one run takes.
     #[serde(default)]
     seconds: Option<f64>,
 }
@@ -57,8 +57,8 @@ impl EntrantSection {
         }
     }
 
-    /// The learner with its parameters; `file` holds those of all, and `seconds` is what one run takes if it does not
-    /// say so itself.
+    /// The learner with its parameters; `file` holds those of all learners, and `seconds` is what one run takes if the
+    /// section does not say.
     pub(super) fn contender(self, file: &Table, seconds: f64) -> Result<Contender, Error> {
         let name = self.name.unwrap_or_else(|| self.learner.name().to_owned());
         let place = |error: Error| error.within(&format!("entrant '{name}'"));

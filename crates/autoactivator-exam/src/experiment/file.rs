@@ -64,7 +64,7 @@ pub(super) struct File {
     pub entrants: Vec<EntrantSection>,
     pub protocols: Vec<Protocol>,
     pub seeds: u64,
-    /// Roughly what one run of one learner takes, to tell the time left.
+    /// Roughly how many seconds one run of one learner takes, to estimate the time left.
     pub seconds: f64,
     pub pictures: Option<usize>,
     /// Read again for each learner; they stand here so that errors name the line.

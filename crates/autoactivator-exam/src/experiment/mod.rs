@@ -50,7 +50,7 @@ pub struct Experiment {
     pub dataset: String,
     /// Backbones that turn its images into features, by path or by name in a data directory.
     pub backbones: Vec<String>,
-    /// How the data is got when no command fetches it.
+    /// How to get the data when no command fetches it.
     pub how_to_get: String,
     /// How classes become tasks; none is [`Scenario::for_classes`].
     pub tasks: Option<Scenario>,
@@ -62,13 +62,13 @@ pub struct Experiment {
     pub seeds: u64,
     /// Seed of the first run; each of the others has the next one.
     pub seed: u64,
-    /// Draw the representations of so many test rows, instead of an exam.
+    /// Draw pictures of so many test rows instead of taking an exam.
     pub pictures: Option<usize>,
     /// Who is examined.
     pub contenders: Vec<Contender>,
     /// What the paper prints.
     pub paper: Paper,
-    /// What one run of a learner takes if it does not say so itself.
+    /// Seconds that one run of a learner takes, if its section does not say.
     seconds: f64,
     /// Everything that the file says, for learners that only a caller names.
     file: Table,
@@ -142,7 +142,7 @@ impl Experiment {
         toml::from_str::<Table>(text).is_ok_and(|table| table.contains_key(Overlay::StandIn.name()))
     }
 
-    /// Lets the wishes of a caller hold.
+    /// Applies what a caller wants otherwise.
     pub fn change(&mut self, changes: &Changes) -> Result<(), Error> {
         self.online |= changes.online;
         self.seeds = changes.seeds.unwrap_or(self.seeds);
@@ -248,7 +248,7 @@ fn entered(named: &[LearnerKind]) -> Vec<LearnerKind> {
     (0..named.len()).filter(first).map(|i| named[i]).collect()
 }
 
-/// Names stand for learners in records, so no two may have the same.
+/// Records know learners by name, so no two may have the same.
 fn refuse_twins(contenders: &[Contender]) -> Result<(), Error> {
     let mut names = HashSet::new();
     match contenders.iter().find(|contender| !names.insert(&contender.name)) {

@@ -27,7 +27,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// What it comes to, with sections laid over the rest.
+    /// The experiment that the file describes, with sections laid over the rest.
     pub fn experiment(&self, overlays: &[Overlay]) -> Result<Experiment, Error> {
         Experiment::parse(&self.text, overlays).map_err(|error| error.within(&self.name))
     }

@@ -30,7 +30,7 @@ pub use table::table;
 
 use crate::record::{Outcome, Record};
 
-/// About three digits, which is all that a size or a duration is good for.
+/// About three digits: sizes and durations are not known any better.
 fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 100.0 => 0,

@@ -19,7 +19,7 @@ const HEADINGS: [&str; 11] = [
     "predict s",
 ];
 
-/// The first columns hold text, which stands left; the others numbers, which stand right.
+/// The first columns hold text, aligned left; the others hold numbers, aligned right.
 const TEXT_COLUMNS: usize = 2;
 
 type Cells = [String; HEADINGS.len()];
