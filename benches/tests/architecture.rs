@@ -9,8 +9,14 @@ use std::path::{Path, PathBuf};
 const CRATES: [(&str, &[&str]); 6] = [
     ("crates/autoactivator", &[]),
     ("crates/autoactivator-data", &["autoactivator"]),
-    ("crates/autoactivator-exam", &["autoactivator", "autoactivator_data"]),
-    ("crates/autoactivator-server", &["autoactivator", "autoactivator_data"]),
+    (
+        "crates/autoactivator-exam",
+        &["autoactivator", "autoactivator_data"],
+    ),
+    (
+        "crates/autoactivator-server",
+        &["autoactivator", "autoactivator_data"],
+    ),
     (
         "crates/autoactivator-cli",
         &["autoactivator", "autoactivator_data", "autoactivator_exam"],
@@ -57,7 +63,8 @@ fn named(text: &str) -> Vec<&'static str> {
         .filter_map(|word| word.split_once("::").map(|(first, _)| first.to_owned()))
         .collect();
     let ours = OURS.into_iter();
-    ours.filter(|name| words.iter().any(|word| word == name)).collect()
+    ours.filter(|name| words.iter().any(|word| word == name))
+        .collect()
 }
 
 #[test]
@@ -78,7 +85,11 @@ fn crates_are_imported_in_one_direction() {
 
 #[test]
 fn no_face_looks_for_the_kind_of_a_model() {
-    let faces = ["crates/autoactivator-server", "crates/autoactivator-cli", "python"];
+    let faces = [
+        "crates/autoactivator-server",
+        "crates/autoactivator-cli",
+        "python",
+    ];
     for face in faces {
         for path in sources(&root().join(face).join("src")) {
             let text = fs::read_to_string(&path).unwrap();

@@ -6,6 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+POOL_ROWS: int
+SCORED: int
 VERSION: str
 
 _Rows = NDArray[np.float32]
@@ -64,8 +66,9 @@ class Share:
 def add_up(partials: list[bytes], single: bool) -> bytes: ...
 def sha256(path: _Path) -> str: ...
 def run(
-    experiment: str,
-    seed: int,
+    name: str,
+    sections: list[str],
+    changes: str,
     data_dir: _Path | None = None,
     rows: tuple[str, _Rows, list[str], _Rows, list[str]] | None = None,
 ) -> str: ...

@@ -5,14 +5,12 @@
 """
 
 import json
+import operator
 import os
-import tomllib
-from pathlib import Path
 
 import numpy as np
 
 from . import _core, rows
-from .error import ParameterError
 
 
 def run(
@@ -20,12 +18,13 @@ def run(
     tasks=None,
     learners=(),
     protocols=(),
-    seeds=5,
+    seeds=None,
     seed=0,
     online=False,
     reactivation=None,
     consolidation=None,
     data_dir=None,
+    sections=(),
 ):
     """Take an exam: learn a data set task by task, and be examined after each.
 
@@ -33,7 +32,8 @@ def run(
     ----------
     dataset : str, path-like or tuple, default="digits"
         ``"digits"`` (built in), ``"mnist"``, ``"fashion-mnist"``, ``"cifar100"``, ``"cifar100-lite0"``, a folder or
-        table, or ``(X_train, y_train, X_test, y_test)``.
+        table, ``(X_train, y_train, X_test, y_test)``, or an experiment file (``.toml``), whose settings hold unless
+        another argument says otherwise.
     tasks : str or None, default=None
         How classes become tasks: ``"5"``, ``"10/5"``, ``"10,20,30,40"``, ``"B50/10"`` or ``"single"``. None is 5, or 10
         from 20 classes on.
@@ -43,8 +43,8 @@ def run(
     protocols : sequence of str, default=()
         ``"instance"``, ``"task-batch=B"``, ``"class-batch=B"``, ``"mixed-batch=B"``, with B a number or ``all``;
         ``instance`` and ``task-batch=all`` when none is named.
-    seeds : int, default=5
-        Number of runs, each with its own class order and random nodes.
+    seeds : int or None, default=None
+        Number of runs, each with its own class order and random nodes. None is 5.
     seed : int, default=0
         Seed of the first run.
     online : bool, default=False
@@ -54,6 +54,8 @@ def run(
         :class:`~autoactivator.Consolidation`.
     data_dir : path-like or None, default=None
         Folder that holds the data sets known by name; None is the variable ``AUTOACTIVATOR_DATA``.
+    sections : sequence of str, default=()
+        Sections of an experiment file that are laid over the rest, in this order: ``"quick"``, ``"stand_in"``.
 
     Returns
     -------
@@ -68,53 +70,19 @@ def run(
     ('10/5', 92)
     """
     given = None if isinstance(dataset, (str, os.PathLike)) else _in_memory(*dataset)
-    experiment = {
-        "dataset": os.fspath(dataset) if given is None else "",
+    name = os.fspath(dataset) if given is None else given[0]
+    changes = {
         "tasks": tasks,
         "online": online,
         "learners": list(learners),
         "protocols": list(protocols),
         "seeds": seeds,
+        "seed": operator.index(seed),
         "reactivation": reactivation or {},
         "consolidation": consolidation or {},
     }
     folder = data_dir or os.environ.get("AUTOACTIVATOR_DATA") or None
-    return json.loads(_core.run(json.dumps(experiment), seed, folder, given))
-
-
-# What an experiment file says beside the exam itself.
-_ABOUT_THE_PAPER = {"title", "paper", "quick", "stand_in", "how_to_get", "seconds"}
-_ON_THE_COMMAND_LINE = {"entrants", "backbones", "pictures"}
-
-
-def read(path):
-    """Read an experiment file.
-
-    Parameters
-    ----------
-    path : path-like
-        A file like those in ``experiments/`` of the repository.
-
-    Returns
-    -------
-    dict
-        Its settings, ready for ``cil.run(**cil.read(path))``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from autoactivator import cil
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "small.toml"
-    ...     _ = file.write_text('title = "A small one"\\ndataset = "digits"\\nseeds = 1')
-    ...     cil.read(file)
-    {'dataset': 'digits', 'seeds': 1}
-    """
-    settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    for name in _ON_THE_COMMAND_LINE & settings.keys():
-        raise ParameterError(f"{path}: `{name}` is for the command line: `autoactivator run {path}`, or `reproduce`")
-    return {name: value for name, value in settings.items() if name not in _ABOUT_THE_PAPER}
+    return json.loads(_core.run(name, list(sections), json.dumps(changes), folder, given))
 
 
 def tasks(y, scenario, seed=0):
@@ -239,13 +207,13 @@ def metrics(R):
     Returns
     -------
     dict
-        ``aca`` and ``aia`` in percent, ``bwt`` and ``forgetting`` as fractions.
+        ``aca`` and ``aia`` in percent, ``bwt`` and ``forgetting`` (Chaudhry et al., 2018) as fractions.
 
     Examples
     --------
     >>> from autoactivator import cil
     >>> cil.metrics([[100.0], [90.0, 80.0]])
-    {'aca': 85.0, 'aia': 92.5, 'bwt': -0.1, 'forgetting': 0.05}
+    {'aca': 85.0, 'aia': 92.5, 'bwt': -0.1, 'forgetting': 0.1}
     """
     return dict(zip(("aca", "aia", "bwt", "forgetting"), _core.metrics([list(row) for row in R]), strict=True))
 

@@ -194,5 +194,13 @@ class NoDatasetError(AutoActivatorError, LookupError):
     """A data set that is not where it was looked for."""
 
 
+class ExperimentError(AutoActivatorError, ValueError):
+    """An experiment that cannot be read or run."""
+
+
+class NoExperimentError(AutoActivatorError, LookupError):
+    """A name that no published experiment has."""
+
+
 class ScenarioError(AutoActivatorError, ValueError):
     """A scenario, split or protocol that makes no sense for the data."""

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use autoactivator::{Labels, Table};
 use autoactivator_data::dataset::{self, Dataset, Split, natural_order};
-use autoactivator_exam::experiment::Experiment;
+use autoactivator_exam::Error;
+use autoactivator_exam::experiment::{Changes, Experiment, Overlay};
 use autoactivator_exam::metrics::{aca, aia, bwt, forgetting};
 use autoactivator_exam::protocol::Protocol;
 use autoactivator_exam::scenario::{Scenario, Task};
@@ -19,19 +20,20 @@ use crate::work::examine;
 /// Rows of a data set in memory: its name, and features and class names to learn from and to be examined on.
 type InMemory = (String, Array<f32>, Vec<String>, Array<f32>, Vec<String>);
 
-/// Takes an exam and returns its record, as JSON. The data set is the one that the experiment names, unless rows are
-/// given.
+/// Takes an exam and returns its record, as JSON. The name is that of an experiment file or of a data set, whose rows
+/// are read unless some are given; changes are in the words of experiment files, as JSON.
 #[pyfunction]
-#[pyo3(signature = (experiment, seed, data_dir=None, rows=None))]
+#[pyo3(signature = (name, sections, changes, data_dir=None, rows=None))]
 pub fn run(
     py: Python<'_>,
-    experiment: &str,
-    seed: u64,
+    name: &str,
+    sections: Vec<String>,
+    changes: &str,
     data_dir: Option<PathBuf>,
     rows: Option<InMemory>,
 ) -> PyResult<String> {
-    let experiment: Experiment = parameters::read(py, experiment)?;
-    experiment.check(seed).map_err(|e| raise_exam(py, &e))?;
+    let changes: Changes = parameters::read(py, changes)?;
+    let experiment = asked(name, &sections, &changes).map_err(|e| raise_exam(py, &e))?;
     let given = rows.map(|rows| in_memory(py, rows)).transpose()?;
     examine(py, |signals| {
         let dataset = match given {
@@ -40,9 +42,26 @@ pub fn run(
             }
             None => dataset::open(&experiment.dataset, data_dir.as_deref())?,
         };
-        let record = experiment.exam(&dataset, seed)?.run(signals)?;
+        let record = experiment.exam(&dataset)?.run(signals)?;
         Ok(serde_json::to_string(&record).unwrap_or_default())
     })
+}
+
+/// The experiment that is asked for, if Python can run it.
+fn asked(name: &str, sections: &[String], changes: &Changes) -> Result<Experiment, Error> {
+    let overlays = sections.iter().map(|section| section.parse());
+    let overlays = overlays.collect::<Result<Vec<Overlay>, Error>>()?;
+    let mut experiment = Experiment::named(name, &overlays)?;
+    experiment.change(changes)?;
+    experiment.check_is_exam()?;
+    if !experiment.backbones.is_empty() {
+        return Err(Error::Experiment {
+            place: name.to_owned(),
+            reason: format!("Python does not compute features of images: `autoactivator run {name}` does"),
+        });
+    }
+    experiment.check()?;
+    Ok(experiment)
 }
 
 type NamedRows = (Table, Vec<String>);
@@ -136,6 +155,6 @@ fn task(y: &Labels, classes: Vec<u32>) -> Task {
     }
 }
 
-fn parse<T: std::str::FromStr<Err = autoactivator_exam::Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
+fn parse<T: std::str::FromStr<Err = Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
     text.parse().map_err(|e| raise_exam(py, &e))
 }

@@ -23,6 +23,14 @@ mod _core {
     #[pymodule_export]
     use crate::partial::{Share, add_up, sha256};
 
+    /// Rows of a task that the pool is made from, at most.
+    #[pymodule_export]
+    const POOL_ROWS: usize = autoactivator::POOL_ROWS;
+
+    /// Rows of a task that calibrate probabilities, at most.
+    #[pymodule_export]
+    const SCORED: usize = autoactivator::SCORED;
+
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

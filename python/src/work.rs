@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use autoactivator::{Error, Observer, Step};
+use autoactivator::{Error, Observer};
 use autoactivator_exam::run::Progress;
 use pyo3::prelude::*;
 
@@ -95,12 +95,6 @@ impl Observer for Signals {
 
 /// Python shows no bars of its own: a notebook has better ones.
 impl Progress for Signals {
-    fn task(&mut self, _: &str, _: u64, _: usize, _: usize) {}
-
-    fn grown(&mut self, _: &Step) {}
-
-    fn observed(&mut self, _: usize, _: Option<usize>) {}
-
     fn interrupted(&self) -> bool {
         self.heard()
     }

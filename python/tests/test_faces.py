@@ -67,16 +67,6 @@ def test_the_library_writes_the_same_file(tmp_path):
     assert (tmp_path / "python.aact").read_bytes() == Path(file).read_bytes()
 
 
-def test_files_of_published_rows(tmp_path):
-    """What is about the paper is left out; what only the command line does is refused by name."""
-    file = tmp_path / "row.toml"
-    file.write_text('title = "A row"\nseeds = 1\n[paper]\nplace = "Table 1"\n[quick]\nseeds = 1\n')
-    assert cil.read(file) == {"seeds": 1}
-    file.write_text('[[entrants]]\nlearner = "reactivation"\n')
-    with pytest.raises(autoactivator.error.ParameterError, match="entrants"):
-        cil.read(file)
-
-
 def loaded_as(loaded):
     """A pool in a file has all its settings."""
     return {"pool": loaded.pool} if hasattr(loaded, "pool") else {}
@@ -163,6 +153,94 @@ def test_same_record(command_line, tmp_path):
     record = cil.run("digits", reactivation=parameters, **EXAM)
     assert without_times(record) == without_times(printed)
     assert record["results"][0]["learn_seconds"] > 0
+
+
+EXPERIMENT = """
+title = "Two entrants"
+tasks = "10/5"
+protocols = ["instance"]
+seeds = 2
+learners = ["nearest-mean"]
+
+[reactivation]
+t_max = 3
+l_max = 20
+
+[[entrants]]
+learner = "reactivation"
+name = "more candidates"
+reactivation.t_max = 5
+
+[[entrants]]
+learner = "streaming-lda"
+preparation = "standardise"
+
+[quick]
+seeds = 1
+
+[stand_in]
+dataset = "digits"
+tasks = "10/2"
+
+[paper]
+place = "Table 1"
+ours = { aca = "97.00" }
+"""
+
+
+def test_same_record_of_an_experiment_file(command_line, tmp_path):
+    file = tmp_path / "two.toml"
+    file.write_text(EXPERIMENT)
+    printed = json.loads(command_line("run", "two.toml", "--json", "-", "--no-report"))
+    record = cil.run(file)
+    assert without_times(record) == without_times(printed)
+    assert list(record["parameters"]) == ["nearest-mean", "more candidates", "streaming-lda"]
+    assert record["parameters"]["more candidates"]["t_max"] == 5
+    assert record["parameters"]["more candidates"]["l_max"] == 20
+
+
+def test_sections_and_arguments_over_an_experiment_file(command_line, tmp_path):
+    file = tmp_path / "two.toml"
+    file.write_text(EXPERIMENT.replace("[reactivation]", "dataset = 'nowhere'\n\n[reactivation]", 1))
+    record = cil.run(file, sections=["quick", "stand_in"], learners=["streaming-lda"], protocols=["task-told"])
+    assert record["scenario"] == "10/2" and record["dataset"]["name"] == "digits"
+    assert [(result["learner"], len(result["runs"])) for result in record["results"]] == [("streaming-lda", 1)]
+    file.write_text(EXPERIMENT)
+    words = ["--learner", "reactivation", "--seeds", 1, "--seed", 3, "--t-max", 2, "--tasks", "5"]
+    printed = json.loads(command_line("run", "two.toml", *words, "--json", "-", "--no-report"))
+    record = cil.run(file, learners=["reactivation"], seeds=1, seed=3, reactivation={"t_max": 2}, tasks="5")
+    assert without_times(record) == without_times(printed)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sedes = 1", r"bad\.toml: TOML parse error at line 1"),
+        ("[quick]\nsedes = 1", r"bad\.toml: section `quick`: unknown field `sedes`"),
+        (
+            '[[entrants]]\nlearner = "reactivation"\nreactivation.t_maxx = 1',
+            r"bad\.toml: entrant 'reactivation': parameters of reactivation: unknown field `t_maxx`",
+        ),
+        ("backbones = ['vit.onnx']", r"bad\.toml: Python does not compute features of images"),
+        ("pictures = 100", "draws pictures and is no exam"),
+    ],
+)
+def test_the_place_of_an_error_in_an_experiment_file(text, message, tmp_path):
+    file = tmp_path / "bad.toml"
+    file.write_text(text)
+    with pytest.raises(autoactivator.error.ExperimentError, match=message):
+        cil.run(file, sections=["quick"])
+
+
+def test_what_an_experiment_cannot_be_asked_for(tmp_path):
+    with pytest.raises(autoactivator.error.ExperimentError, match="none.toml: "):
+        cil.run(tmp_path / "none.toml")
+    with pytest.raises(autoactivator.error.ExperimentError, match="section 'paper' cannot be laid over"):
+        cil.run(sections=["paper"])
+    with pytest.raises(autoactivator.error.ParameterError, match="parameter `reactivation` is .*t_maxx"):
+        cil.run(reactivation={"t_maxx": 1})
+    with pytest.raises(autoactivator.error.ParameterError, match="`t_max` is 0"):
+        cil.run(reactivation={"t_max": 0})
 
 
 def test_an_exam_on_arrays_and_in_a_loop_of_ones_own(digits):

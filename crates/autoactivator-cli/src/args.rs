@@ -1,4 +1,6 @@
-//! The words of the command line, and how they become parameters.
+//! Which words does the command line know, and how do they become parameters?
+//!
+//! One struct for each command; [`defaults`] says what holds where nothing is given.
 
 use std::path::PathBuf;
 
@@ -12,6 +14,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 
+use crate::defaults;
 use crate::image_args::ImageArgs;
 use crate::memory::MemoryCommand;
 use crate::reproduce::ReproduceArgs;
@@ -62,14 +65,14 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true)]
+#[command(allow_negative_numbers = true, mut_args = defaults::run)]
 pub struct RunArgs {
     /// digits (built in), mnist, fashion-mnist, cifar100, cifar100-lite0, a folder or table of your own, a folder of
     /// images, or an experiment file (.toml), whose settings hold unless an option says otherwise
     #[arg(default_value = "digits")]
     pub dataset: String,
 
-    /// How classes become tasks: 5, 10/5, 10,20,30,40, B50/10 or single [default: 5, or 10 from 20 classes on]
+    /// How classes become tasks: 5, 10/5, 10,20,30,40, B50/10 or single
     #[arg(long, visible_alias = "split")]
     pub tasks: Option<Scenario>,
 
@@ -82,11 +85,11 @@ pub struct RunArgs {
     pub learners: Vec<LearnerKind>,
 
     /// How test rows are shown: instance, task-batch=B, class-batch=B, mixed-batch=B, with B a number or all, or
-    /// task-told; may be given several times [default: instance and task-batch=all]
+    /// task-told; may be given several times
     #[arg(long = "protocol")]
     pub protocols: Vec<Protocol>,
 
-    /// Number of runs, each with its own class order and random nodes [default: 5]
+    /// Number of runs, each with its own class order and random nodes
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: Option<u64>,
 
@@ -492,55 +495,54 @@ fn group_size(text: &str) -> Result<GroupSize, String> {
 
 /// Parameters that both learners have; what is not given keeps its default.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Parameters of both learners")]
+#[command(next_help_heading = "Parameters of both learners", mut_args = defaults::shared)]
 pub struct SharedArgs {
-    /// r: fraction of the squared residual that may remain after a join [default: 0.9]
+    /// r: fraction of the squared residual that may remain after a join
     #[arg(long, value_name = "r")]
     pub r: Option<f64>,
 
-    /// Regularisation of the output weights, relative to the mean diagonal of their Gram matrix [default: 1e-10 for
-    /// reactivation, by generalised cross-validation for consolidation]
+    /// Regularisation of the output weights, relative to the mean diagonal of their Gram matrix
     #[arg(long)]
     pub ridge: Option<f64>,
 }
 
 /// Parameters of the paper's learner; what is not given keeps its default.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Parameters of reactivation")]
+#[command(next_help_heading = "Parameters of reactivation", mut_args = defaults::reactivation)]
 pub struct ReactivationArgs {
-    /// l: nodes that join at a time [default: 10]
+    /// l: nodes that join at a time
     #[arg(long, value_name = "l")]
     pub step_size: Option<usize>,
 
-    /// T_max: batches drawn at random for every join [default: 50]
+    /// T_max: batches drawn at random for every join
     #[arg(long, value_name = "T_max")]
     pub t_max: Option<usize>,
 
-    /// L_max: nodes at which a unit is finished [default: 200]
+    /// L_max: nodes at which a unit is finished
     #[arg(long, value_name = "L_max")]
     pub l_max: Option<usize>,
 
-    /// R: training accuracy at which a unit is finished, 0.99 or 99% [default: 99%]
+    /// R: training accuracy at which a unit is finished, 0.99 or 99%
     #[arg(long, value_name = "R", value_parser = fraction)]
     pub expected_accuracy: Option<f64>,
 
-    /// λ: scopes of the random weights, tried in this order [default: 0.5]
+    /// λ: scopes of the random weights, tried in this order
     #[arg(long, value_delimiter = ',', value_name = "λ,...")]
     pub scopes: Option<Vec<f32>>,
 
-    /// g: activation function [default: sigmoid]
+    /// g: activation function
     #[arg(long, value_parser = named::<Activation>)]
     pub activation: Option<Activation>,
 
-    /// Fraction of a task's rows kept to watch the residual; 0 switches it off [default: 0.1]
+    /// Fraction of a task's rows kept to watch the residual; 0 switches it off
     #[arg(long, value_parser = fraction)]
     pub validation: Option<f64>,
 
-    /// Joins without a new lowest validation residual after which a unit is finished [default: 3]
+    /// Joins without a new lowest validation residual after which a unit is finished
     #[arg(long)]
     pub patience: Option<usize>,
 
-    /// Former layers of a unit [default: 1]
+    /// Former layers of a unit
     #[arg(long)]
     pub layers: Option<usize>,
 
@@ -552,14 +554,14 @@ pub struct ReactivationArgs {
     #[arg(long)]
     pub no_screening: bool,
 
-    /// What to do with a class that an earlier task brought: refuse or accept [default: refuse]
+    /// What to do with a class that an earlier task brought: refuse or accept
     #[arg(long, value_parser = named::<RepeatedClasses>)]
     pub repeated_classes: Option<RepeatedClasses>,
 }
 
 /// Parameters of consolidation; what is not given keeps its default.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Parameters of consolidation")]
+#[command(next_help_heading = "Parameters of consolidation", mut_args = defaults::consolidation)]
 pub struct ConsolidationArgs {
     /// Kind of the pool [default: convolution for images of 16 pixels and more, the features and random nodes on them
     /// otherwise]
@@ -582,23 +584,23 @@ pub struct ConsolidationArgs {
     #[arg(long, value_name = "N")]
     pub nodes_per_class: Option<usize>,
 
-    /// Part of the residual that a node must take away to be recruited [default: 0]
+    /// Part of the residual that a node must take away to be recruited
     #[arg(long)]
     pub expected_gain: Option<f64>,
 
-    /// What the nodes are read with: ridge, lda or nearest-mean [default: ridge]
+    /// What the nodes are read with: ridge, lda or nearest-mean
     #[arg(long, value_parser = named::<ReadoutKind>)]
     pub readout: Option<ReadoutKind>,
 
-    /// Shrinkage of the covariance for lda [default: 0.001]
+    /// Shrinkage of the covariance for lda
     #[arg(long)]
     pub shrinkage: Option<f64>,
 
-    /// Precision of the products, f32 or f64; sums are always f64 [default: f32]
+    /// Precision of the products, f32 or f64; sums are always f64
     #[arg(long, value_parser = named::<Precision>)]
     pub precision: Option<Precision>,
 
-    /// What old evidence counts for when a new task arrives, for drifting data [default: 1]
+    /// What old evidence counts for when a new task arrives, for drifting data
     #[arg(long)]
     pub fading: Option<f64>,
 

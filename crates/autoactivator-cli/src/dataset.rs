@@ -9,9 +9,9 @@ use autoactivator::{ImageShape, Table};
 use autoactivator_data::Part;
 use autoactivator_data::dataset::{self as data, Dataset};
 use autoactivator_data::{Batch, ImageFolder};
+use autoactivator_exam::experiment::Experiment;
 
 use crate::args::{DataArgs, RowsArgs};
-use crate::experiment::Experiment;
 use crate::image_args::ImageArgs;
 use crate::rows::{Expected, RowSource, refuse_backbones};
 

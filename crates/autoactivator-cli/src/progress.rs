@@ -1,4 +1,6 @@
-//! Progress bars on stderr: tasks done, nodes and residual of the one being learned.
+//! How far is it? Progress bars on stderr: what is done, and nodes and residual of the task being learned.
+//!
+//! [`ExamBar`] follows an exam, [`TaskBar`] one task, [`ImagesBar`] images whose features are computed.
 
 use std::time::Duration;
 
@@ -9,77 +11,81 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::interrupt;
 
 /// A bar whose message says where an exam is, and what is going on there.
-pub struct PlaceBar {
+pub struct ExamBar<P> {
     pub bar: ProgressBar,
+    pub position: P,
     place: String,
 }
 
-impl PlaceBar {
-    pub fn new(bar: ProgressBar) -> Self {
+/// How an exam moves its bar.
+pub trait Position {
+    /// Moves the bar to where a task begins, counted from 1.
+    fn begin(&mut self, bar: &ProgressBar, task: usize, n_tasks: usize);
+
+    /// What stands before the place in the exam, if anything does.
+    fn prefix(&self) -> String {
+        String::new()
+    }
+}
+
+impl<P> ExamBar<P> {
+    /// A bar of this length that shows how far it is in this way.
+    pub fn showing(length: usize, how_far: &str, position: P) -> Self {
         Self {
-            bar,
+            bar: bar_showing(length, how_far),
+            position,
             place: String::new(),
         }
     }
 
-    pub fn at(&mut self, place: String) {
-        self.bar.set_message(place.clone());
-        self.place = place;
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
     }
 
-    pub fn grown(&self, step: &Step) {
-        self.tell(&describe(step));
-    }
-
-    pub fn observed(&self, rows: usize, of: Option<usize>) {
-        let of = of.map_or_else(String::new, |of| format!(" of {of}"));
-        self.tell(&format!("{rows}{of} rows"));
-    }
-
-    fn tell(&self, news: &str) {
+    fn show(&self, news: &str) {
         self.bar.set_message(format!("{}: {news}", self.place));
     }
 }
 
-/// A bar over all tasks of an exam.
-pub struct ExamBar {
-    inner: PlaceBar,
-    started: bool,
-}
-
-impl ExamBar {
-    pub fn new(n_tasks: usize) -> Self {
-        Self {
-            inner: PlaceBar::new(bar(n_tasks, "tasks")),
-            started: false,
-        }
-    }
-
-    pub fn finish(&self) {
-        self.inner.bar.finish_and_clear();
-    }
-}
-
-impl Progress for ExamBar {
+impl<P: Position> Progress for ExamBar<P> {
     fn task(&mut self, learner: &str, seed: u64, task: usize, n_tasks: usize) {
-        if self.started {
-            self.inner.bar.inc(1);
-        }
-        self.started = true;
-        self.inner
-            .at(format!("{learner}, seed {seed}, task {task}/{n_tasks}"));
+        self.position.begin(&self.bar, task, n_tasks);
+        let prefix = self.position.prefix();
+        self.place = format!("{prefix}{learner}, seed {seed}, task {task}/{n_tasks}");
+        self.bar.set_message(self.place.clone());
     }
 
     fn grown(&mut self, step: &Step) {
-        self.inner.grown(step);
+        self.show(&describe(step));
     }
 
     fn observed(&mut self, rows: usize, of: Option<usize>) {
-        self.inner.observed(rows, of);
+        let of = of.map_or_else(String::new, |of| format!(" of {of}"));
+        self.show(&format!("{rows}{of} rows"));
     }
 
     fn interrupted(&self) -> bool {
         interrupt::requested()
+    }
+}
+
+/// The position of a bar over all tasks of an exam.
+#[derive(Default)]
+pub struct Tasks {
+    begun: u64,
+}
+
+impl ExamBar<Tasks> {
+    /// For so many tasks in all.
+    pub fn of_tasks(n_tasks: usize) -> Self {
+        Self::showing(n_tasks, &count("tasks"), Tasks::default())
+    }
+}
+
+impl Position for Tasks {
+    fn begin(&mut self, bar: &ProgressBar, _: usize, _: usize) {
+        bar.set_position(self.begun);
+        self.begun += 1;
     }
 }
 
@@ -147,11 +153,16 @@ fn describe(step: &Step) -> String {
 }
 
 fn bar(length: usize, unit: &str) -> ProgressBar {
-    bar_showing(length, &format!("{{pos}}/{{len}} {unit}"))
+    bar_showing(length, &count(unit))
+}
+
+/// So many of so many.
+fn count(unit: &str) -> String {
+    format!("{{pos}}/{{len}} {unit}")
 }
 
 /// A bar that shows how far it is in this way, and for how long still.
-pub fn bar_showing(length: usize, how_far: &str) -> ProgressBar {
+fn bar_showing(length: usize, how_far: &str) -> ProgressBar {
     let bar = ProgressBar::new(length as u64);
     let template = format!("{{bar:30}} {how_far} [{{elapsed}}<{{eta}}] {{wide_msg}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {

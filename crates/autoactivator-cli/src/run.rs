@@ -1,41 +1,54 @@
-//! `autoactivator run`: takes an exam, prints the table, writes record and report.
+//! How does a learner do on a data set? `autoactivator run` takes an exam, prints the table, writes record and report.
 
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use autoactivator_exam::experiment::seeds;
+use autoactivator_exam::experiment::{Changes, Experiment};
 use autoactivator_exam::record::Record;
 use autoactivator_exam::report;
 
 use crate::args::RunArgs;
 use crate::dataset;
-use crate::experiment::Experiment;
+use crate::given::{self, laid_over};
 use crate::image_args::ImageArgs;
 use crate::progress::ExamBar;
 
 pub fn run(args: &RunArgs) -> Result<()> {
-    let experiment = Experiment::new(args)?;
-    if experiment.pictures.is_some() {
-        bail!(
-            "{} draws pictures and is no exam: give its name to `autoactivator reproduce`",
-            args.dataset
-        );
-    }
-    for contender in &experiment.contenders {
-        contender.check()?;
-    }
-    let seeds = seeds(args.seed, experiment.seeds)?;
+    let experiment = asked(args)?;
+    experiment.check_is_exam().with_context(|| args.dataset.clone())?;
+    experiment.check()?;
     check_outputs(args)?;
     let dataset = dataset::open(&experiment.dataset, &images(args, &experiment)?, &args.data)?;
-    let exam = experiment.exam(&dataset, seeds)?;
-    let mut bar = ExamBar::new(exam.n_steps()?);
+    let exam = experiment.exam(&dataset)?;
+    let mut bar = ExamBar::of_tasks(exam.n_steps()?);
     let record = exam.run(&mut bar);
     bar.finish();
     deliver(args, &record?)
 }
 
-/// The words about images, with the backbones of the experiment where none was given.
+/// The experiment that the command line asks for: a file or the defaults, with the options on top.
+fn asked(args: &RunArgs) -> Result<Experiment> {
+    let mut experiment = Experiment::named(&args.dataset, &[])?;
+    experiment.change(&Changes {
+        tasks: args.tasks.clone(),
+        online: args.online,
+        learners: args.learners.clone(),
+        protocols: args.protocols.clone(),
+        seeds: args.seeds,
+        seed: args.seed,
+        ..Changes::default()
+    })?;
+    let reactivation = given::reactivation(&args.reactivation, &args.shared);
+    let consolidation = given::consolidation(&args.consolidation, &args.shared);
+    for contender in &mut experiment.contenders {
+        contender.reactivation = laid_over(&contender.reactivation, &reactivation)?;
+        contender.consolidation = laid_over(&contender.consolidation, &consolidation)?;
+    }
+    Ok(experiment)
+}
+
+/// The options about images, with the backbones of the experiment if none was given.
 fn images(args: &RunArgs, experiment: &Experiment) -> Result<ImageArgs> {
     let mut images = args.images.clone();
     if images.backbones.is_empty() {
@@ -44,7 +57,7 @@ fn images(args: &RunArgs, experiment: &Experiment) -> Result<ImageArgs> {
     Ok(images)
 }
 
-/// Files that cannot be written are said before the exam, not after it.
+/// Refuses outputs that cannot be written before the exam, not after it.
 fn check_outputs(args: &RunArgs) -> Result<()> {
     let json = args.json.iter().filter(|path| *path != Path::new("-"));
     let report = Some(&args.report).filter(|_| !args.no_report);

@@ -1,6 +1,18 @@
-//! Reactivation with a part of its waking taken out, as in the paper's ablation: what is each of its equations for?
+//! What is each equation of the paper's waking for? Reactivation with a part of it taken out.
 //!
 //! [`Ablated`] grows the same units as [`Reactivation`] and only answers differently.
+//!
+//! ```
+//! use autoactivator::{Check, Labels, Learner, Reactivation, ReactivationParams, Rows};
+//! use autoactivator_exam::ablation::{Ablated, Waking};
+//!
+//! let params = ReactivationParams { validation: 0.0, ..ReactivationParams::default() };
+//! let mut learner = Ablated::new(Reactivation::new(params.check()?), Waking::HighestOutput);
+//! let y = Labels::from_names(["low", "low", "high", "high"]);
+//! learner.learn(Rows::new(&[0.0, 0.2, 0.9, 1.0], 1)?, &y, &mut ())?;
+//! assert_eq!(learner.predict(Rows::new(&[0.1, 0.95], 1)?)?, [0, 1]);
+//! # Ok::<(), autoactivator::Error>(())
+//! ```
 
 use autoactivator::math::{Matrix, argmax};
 use autoactivator::reactivation::{confidence, threshold};
@@ -11,6 +23,7 @@ use serde_json::Value;
 /// How a unit is chosen when not by the distance to its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Waking {
     /// Without Eq. (threshold_t) and Eq. (threshold_dis): for each row, the unit with the highest output.
     HighestOutput,

@@ -1,6 +1,17 @@
-//! Who is examined: a learner with its parameters.
+//! Who is examined? A [`Contender`]: a learner by its kind, with its parameters.
 //!
-//! An [`experiment`](crate::experiment) names [`Contender`]s; [`Contender::entrant`] hands one to the exam.
+//! An [`experiment`](crate::experiment) names them; [`Contender::entrant`] hands one to the exam.
+//!
+//! ```
+//! use autoactivator_exam::contender::LearnerKind;
+//! use autoactivator_exam::experiment::Experiment;
+//!
+//! let text = "[[entrants]]\nlearner = 'reactivation'\nname = 'one by one'\nreactivation.step_size = 1";
+//! let contender = &Experiment::parse(text, &[])?.contenders[0];
+//! assert_eq!((contender.name.as_str(), contender.learner), ("one by one", LearnerKind::Reactivation));
+//! assert_eq!(contender.reactivation.step_size, 1);
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 use autoactivator::pool::Preparation;
 use autoactivator::{
@@ -19,6 +30,7 @@ use crate::run::Entrant;
 /// Learners by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LearnerKind {
     /// One memory for all tasks.
     Consolidation,
@@ -83,7 +95,7 @@ pub struct Contender {
     pub consolidation: ConsolidationParams,
     /// What the paper prints about it.
     pub quotes: Quotes,
-    /// Roughly what one run takes.
+    /// Roughly how many seconds one run takes.
     pub seconds: f64,
     /// What is done with features before it sees them.
     pub preparation: Preparation,
@@ -92,25 +104,7 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// A learner of this kind without anything of its own.
-    pub fn plain(
-        learner: LearnerKind,
-        reactivation: ReactivationParams,
-        consolidation: ConsolidationParams,
-    ) -> Self {
-        Self {
-            name: learner.name().to_owned(),
-            learner,
-            reactivation,
-            consolidation,
-            quotes: Quotes::new(),
-            seconds: 1.0,
-            preparation: Preparation::None,
-            waking: None,
-        }
-    }
-
-    /// A parameter out of range is said before any data is read.
+    /// Refuses a parameter that is out of range.
     pub fn check(&self) -> Result<(), Error> {
         self.reactivation.clone().check()?;
         self.consolidation.clone().check()?;
@@ -125,7 +119,7 @@ impl Contender {
         )
     }
 
-    /// It at the exam, for rows that are images or not.
+    /// Its entrant in the exam; `image` is the shape of the rows, if they are images.
     pub fn entrant<'a>(mut self, image: Option<ImageShape>) -> Entrant<'a> {
         self.consolidation.image = self.consolidation.image.or(image);
         let mut parameters = match self.learner {
@@ -153,7 +147,7 @@ impl Contender {
         }
     }
 
-    /// λ of the random nodes that a baseline has.
+    /// λ of a baseline's random nodes.
     fn scope(&self) -> f32 {
         self.reactivation.scopes[0]
     }

@@ -1,8 +1,20 @@
-//! The exam of class-incremental learning.
+//! How well does a class-incremental learner do? The exam: scenarios, protocols, metrics, baselines and reports.
 //!
-//! Data flows one way: [`autoactivator_data::dataset`] → [`scenario`] → learner → [`protocol`] → [`metrics`] → [`record`] → report;
-//! an [`experiment`] is all of it written down.
-//! Learners are known through [`autoactivator::Learner`] alone; [`baselines`] stand behind the same trait.
+//! Data flows one way: [`autoactivator_data::dataset`] → [`scenario`] → learner → [`protocol`] → [`metrics`] →
+//! [`record`] → [`report`]; an [`experiment`] is all of it written down. Learners are known through
+//! [`autoactivator::Learner`] alone; [`baselines`] stand behind the same trait.
+//!
+//! ```
+//! use autoactivator_data::dataset;
+//! use autoactivator_exam::experiment::Experiment;
+//! use autoactivator_exam::report;
+//!
+//! let experiment = Experiment::parse("learners = ['streaming-lda']\nseeds = 1", &[])?;
+//! let digits = dataset::open("digits", None)?;
+//! let record = experiment.exam(&digits)?.run(&mut ())?;
+//! println!("{}", report::table(&record));
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 pub mod ablation;
 pub mod baselines;

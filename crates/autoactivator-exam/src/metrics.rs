@@ -1,7 +1,16 @@
-//! What the accuracy matrix of an exam sums up to.
+//! What does the accuracy matrix of an exam sum up to? Accuracy, backward transfer and forgetting.
 //!
 //! `R[i][t]` is the accuracy on task `t` after learning task `i`, in percent, so that row `i` has `i + 1` entries;
 //! [`protocol::accuracy`](crate::protocol::accuracy) gives its rows, a [`Record`](crate::record::Record) keeps it.
+//! `T` is the last task.
+//!
+//! ```
+//! use autoactivator_exam::metrics::{aca, aia, bwt, forgetting};
+//!
+//! let r = [vec![90.0], vec![80.0, 100.0]];
+//! assert_eq!((aca(&r), aia(&r)), (90.0, 90.0));
+//! assert_eq!((bwt(&r), forgetting(&r)), (-0.1, 0.1));
+//! ```
 
 use crate::record::Stat;
 
@@ -28,18 +37,21 @@ pub fn bwt(r: &[Vec<f64>]) -> f64 {
     )
 }
 
-/// Forgetting: the mean over all `t` of `max_i R[i][t] − R[T][t]`, as a fraction.
+/// Forgetting (Chaudhry et al., 2018): the mean over `t < T` of `max_{l < T} R[l][t] − R[T][t]`, as a fraction; 0 for a
+/// single task.
 ///
-/// The last task counts, though nothing of it can have been forgotten.
+/// The best accuracy is taken over the models before the last one, so a task that the last model does better than all
+/// before it counts as negative. The last task has no earlier model and does not count.
 pub fn forgetting(r: &[Vec<f64>]) -> f64 {
-    let last = r.last().map_or(&[][..], Vec::as_slice);
-    let best = |t: usize| {
-        r.iter()
-            .filter_map(|row| row.get(t))
-            .copied()
-            .fold(f64::MIN, f64::max)
+    let Some((last, earlier)) = r.split_last() else {
+        return 0.0;
     };
-    mean(last.iter().enumerate().map(|(t, end)| (best(t) - end) / 100.0))
+    let best = |t: usize| {
+        let accuracies = earlier.iter().filter_map(|row| row.get(t)).copied();
+        accuracies.reduce(f64::max)
+    };
+    let lost = |(t, end): (usize, &f64)| Some((best(t)? - end) / 100.0);
+    mean(last.iter().enumerate().filter_map(lost))
 }
 
 impl Stat {
@@ -80,16 +92,16 @@ mod tests {
         close(aca(&r), 250.0 / 3.0);
         close(aia(&r), (90.0 + 90.0 + 250.0 / 3.0) / 3.0);
         close(bwt(&r), (-0.05 - 0.30) / 2.0);
-        close(forgetting(&r), (0.05 + 0.30 + 0.0) / 3.0);
+        close(forgetting(&r), (0.05 + 0.30) / 2.0);
     }
 
     #[test]
-    fn forgetting_compares_with_the_best_not_the_first() {
-        let r = vec![vec![50.0], vec![80.0, 60.0]];
-        close(bwt(&r), 0.30);
-        close(forgetting(&r), 0.0);
+    fn forgetting_compares_with_the_best_earlier_model() {
+        let better = vec![vec![50.0], vec![80.0, 60.0]];
+        close(bwt(&better), 0.30);
+        close(forgetting(&better), -0.30);
         let r = vec![vec![50.0], vec![80.0, 60.0], vec![60.0, 60.0, 60.0]];
-        close(forgetting(&r), 0.20 / 3.0);
+        close(forgetting(&r), 0.20 / 2.0);
     }
 
     #[test]

@@ -1,6 +1,16 @@
-//! What the paper prints, beside what we measure: every figure quoted is marked as quoted, and keeps its printed form.
+//! What does the paper print? Its figures, each marked as quoted and in its printed form, beside what we measure.
 //!
-//! [`Paper`] is a section of an experiment file; [`reproduction`](crate::report::reproduction) sets its figures beside ours.
+//! [`Paper`] is a section of an experiment file; [`reproduction`](crate::report::reproduction) sets its figures beside
+//! ours.
+//!
+//! ```
+//! use autoactivator_exam::paper::Measured;
+//! use autoactivator_exam::record::Stat;
+//!
+//! let ours = Measured::Stat(Stat { mean: 98.5, std: 0.3 }, 2);
+//! assert_eq!(ours.shown(5), "98.50 ± 0.30");
+//! assert_eq!(ours.difference("97.32 ± 0.03").as_deref(), Some("+1.18"));
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -11,6 +21,7 @@ use crate::record::{Outcome, Record, Stat};
 /// Where in the paper an experiment belongs, and which figures are printed there.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Paper {
     /// The table, figure or section; what is not in the paper belongs to `Beyond the paper`.
     pub place: String,
@@ -48,6 +59,7 @@ pub struct Quoted {
 /// A figure of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Figure {
     /// Average classification accuracy, percent.
     Aca,
@@ -78,6 +90,7 @@ pub enum Figure {
 /// Something the paper says about the order of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Claim {
     /// A larger T_max needs fewer nodes.
     MoreCandidatesFewerNodes,
@@ -90,12 +103,13 @@ pub enum Claim {
 /// A plot over the tasks or over the learners of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PlotKind {
     /// Accuracy on all tasks seen, after each task.
     Accuracy,
     /// Size of the model after each task.
     Growth,
-    /// Accuracy against nodes, one point a learner.
+    /// Accuracy against nodes, one point per learner.
     Nodes,
 }
 
@@ -158,6 +172,7 @@ fn unit_sizes(outcome: &Outcome) -> String {
 
 /// A figure of ours.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Measured {
     /// Mean and deviation over the runs, and how many decimals are shown.
     Stat(Stat, usize),
@@ -168,7 +183,7 @@ pub enum Measured {
 }
 
 impl Measured {
-    /// As it is shown; with the deviation when there are `runs` to speak of.
+    /// As it is shown; with the deviation when there is more than one run.
     pub fn shown(&self, runs: usize) -> String {
         match self {
             Self::Stat(stat, decimals) if runs > 1 => {
@@ -189,7 +204,7 @@ impl Measured {
         };
         let difference = ours - number(printed)?;
         let rounded = format!("{difference:+.decimals$}");
-        // Minus nothing is nothing.
+        // No minus sign before a zero.
         let nothing = rounded.trim_start_matches(['+', '-', '0', '.']).is_empty();
         Some(if nothing {
             rounded.replace('-', "+")

@@ -1,6 +1,20 @@
-//! Features made comparable before a learner sees them: for learners that take rows as they are.
+//! How do learners that take rows as they are cope with features of any size? Features are made comparable first.
 //!
-//! [`PreparedLearner`] wraps one; what it knows about the features, it learned from the first task alone.
+//! [`PreparedLearner`] wraps a learner; what it knows about the features, it learned from the first task alone.
+//!
+//! ```
+//! use autoactivator::pool::Preparation;
+//! use autoactivator::{Labels, Learner, Rows};
+//! use autoactivator_exam::baselines::NearestMean;
+//! use autoactivator_exam::prepared::PreparedLearner;
+//!
+//! let mut learner = PreparedLearner::new(Preparation::Standardise, Box::new(NearestMean::default()));
+//! // The first feature is large and says nothing, the second one tells the classes apart.
+//! let x = [1000.0, 1.0, -1000.0, 1.0, 1000.0, -1.0, -1000.0, -1.0];
+//! learner.learn(Rows::new(&x, 2)?, &Labels::from_names(["up", "up", "down", "down"]), &mut ())?;
+//! assert_eq!(learner.predict(Rows::new(&[-900.0, 0.8], 2)?)?, [0]);
+//! # Ok::<(), autoactivator::Error>(())
+//! ```
 
 use autoactivator::pool::{Preparation, Prepared};
 use autoactivator::{Error, Labels, Learner, Observer, Rows, Size, Table, check_task};

@@ -1,7 +1,16 @@
-//! How a learner is examined: which test rows it is told belong together. It decides the result like nothing else.
+//! How is a learner examined? Which test rows it is told belong together decides the result like nothing else.
 //!
 //! [`Protocol`] is the choice, [`accuracy`] the examination on all [`Task`]s seen so far;
 //! [`metrics`](crate::metrics) sums its figures up.
+//!
+//! ```
+//! use autoactivator_exam::protocol::Protocol;
+//!
+//! let protocol: Protocol = "task-batch=10".parse()?;
+//! assert_eq!(protocol.to_string(), "task-batch=10");
+//! assert!(protocol.meaning().contains("known to share a task"));
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -11,13 +20,16 @@ use autoactivator::Learner;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
 
 use crate::error::Error;
 use crate::scenario::Task;
 use autoactivator_data::dataset::Dataset;
 
 /// Which test rows are shown together, and so what the learner is told beside the rows themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+#[non_exhaustive]
 pub enum Protocol {
     /// `instance`: each row alone. The only exam that tells the learner nothing.
     #[default]
@@ -179,6 +191,14 @@ fn one_pool(tasks: &[Task]) -> Vec<Question> {
 fn cut(pool: &[Question], size: Option<usize>) -> Vec<Vec<Question>> {
     let size = size.unwrap_or(pool.len()).max(1);
     pool.chunks(size).map(<[_]>::to_vec).collect()
+}
+
+impl TryFrom<String> for Protocol {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        text.parse()
+    }
 }
 
 impl FromStr for Protocol {

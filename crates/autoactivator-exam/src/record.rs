@@ -1,10 +1,26 @@
-//! What an exam leaves behind: one [`Record`], the same in JSON, in the table and in the report.
+//! What does an exam leave behind? One [`Record`], the same in JSON, in the table and in the report.
+//!
+//! [`run`](crate::run) makes it, [`report`](crate::report) shows it.
+//!
+//! ```
+//! # use autoactivator_data::dataset;
+//! # use autoactivator_exam::experiment::Experiment;
+//! # let experiment = Experiment::parse("learners = ['nearest-mean']\nprotocols = ['instance']\nseeds = 2", &[])?;
+//! # let digits = dataset::open("digits", None)?;
+//! let record = experiment.exam(&digits)?.run(&mut ())?;
+//! let outcome = &record.results[0];
+//! assert_eq!((outcome.learner.as_str(), outcome.runs.len()), ("nearest-mean", 2));
+//! let json = serde_json::to_value(&record)?;
+//! assert_eq!(json["scenario"], "10/5");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use serde::Serialize;
 use serde_json::Value;
 
 /// Everything about one exam: enough to read its figures and to repeat it.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Record {
     /// Version of this project.
     pub version: String,
@@ -20,6 +36,7 @@ pub struct Record {
 
 /// The data of an exam.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct DatasetRecord {
     /// Its name.
     pub name: String,
@@ -35,6 +52,7 @@ pub struct DatasetRecord {
 
 /// What one learner did under one protocol, over all seeds.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The learner.
     pub learner: String,
@@ -46,7 +64,7 @@ pub struct Outcome {
     pub aia: Stat,
     /// Backward transfer, a fraction.
     pub bwt: Stat,
-    /// Forgetting, a fraction.
+    /// [`forgetting`](crate::metrics::forgetting), a fraction.
     pub forgetting: Stat,
     /// Nodes after the last task, mean over the runs.
     pub nodes: f64,
@@ -66,6 +84,7 @@ pub struct Outcome {
 
 /// One run: one seed, one order of classes.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Run {
     /// The seed of the class order and of the learner.
     pub seed: u64,

@@ -1,7 +1,32 @@
-//! One exam: deal the classes to tasks, let every learner learn them in order, examine it after each.
+//! How does an exam go? Deal the classes to tasks, let every learner learn them in order, examine it after each.
 //!
 //! Data flows one way: [`Dataset`] → [`Scenario`] → learner → accuracy matrix → [`Record`]. The learner is known
-//! through its trait alone.
+//! through its trait alone, so a learner of your own is examined like ours:
+//!
+//! ```
+//! use autoactivator_data::dataset;
+//! use autoactivator_exam::baselines::NearestMean;
+//! use autoactivator_exam::protocol::Protocol;
+//! use autoactivator_exam::run::{Entrant, Exam};
+//! use autoactivator_exam::scenario::Scenario;
+//!
+//! let digits = dataset::open("digits", None)?;
+//! let exam = Exam {
+//!     dataset: &digits,
+//!     scenario: Scenario::for_classes(digits.n_classes()),
+//!     online: false,
+//!     entrants: vec![Entrant {
+//!         name: "mine".to_owned(),
+//!         parameters: serde_json::json!({}),
+//!         make: Box::new(|_seed| Ok(Box::new(NearestMean::default()))),
+//!     }],
+//!     protocols: vec![Protocol::Instance],
+//!     seeds: vec![0],
+//! };
+//! let record = exam.run(&mut ())?;
+//! assert_eq!(record.results[0].learner, "mine");
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 use std::time::Instant;
 
@@ -48,20 +73,25 @@ pub struct Exam<'a> {
     pub seeds: Vec<u64>,
 }
 
-/// Follows an exam.
+/// Follows an exam, and may stop it.
 pub trait Progress {
     /// A learner begins a task: `task` of `n_tasks`, both counted from 1, in the run with `seed`.
-    fn task(&mut self, learner: &str, seed: u64, task: usize, n_tasks: usize);
+    fn task(&mut self, _learner: &str, _seed: u64, _task: usize, _n_tasks: usize) {}
 
     /// The learner has grown.
-    fn grown(&mut self, step: &Step);
+    fn grown(&mut self, _step: &Step) {}
 
-    /// The learner has taken in so many of so many rows.
-    fn observed(&mut self, rows: usize, of: Option<usize>);
+    /// The learner has taken in so many rows, of so many where that is known.
+    fn observed(&mut self, _rows: usize, _of: Option<usize>) {}
 
     /// When true, the exam ends with [`autoactivator::Error::Interrupted`].
-    fn interrupted(&self) -> bool;
+    fn interrupted(&self) -> bool {
+        false
+    }
 }
+
+/// Follows nothing.
+impl Progress for () {}
 
 impl Exam<'_> {
     /// Tasks that will be learned in all: learners × seeds × tasks.
@@ -84,7 +114,7 @@ impl Exam<'_> {
         Ok(self.record(&sittings))
     }
 
-    /// What the sittings come to, as many lists of them as there are entrants.
+    /// The record of these sittings, one list of them for each entrant.
     pub fn record(&self, sittings: &[Vec<Sitting>]) -> Record {
         let mut results = Vec::new();
         for (entrant, sittings) in self.entrants.iter().zip(sittings) {

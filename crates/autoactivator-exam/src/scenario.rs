@@ -1,4 +1,4 @@
-//! How classes arrive: a [`Scenario`] deals the classes of a data set, in shuffled order, to [`Task`]s.
+//! How do classes arrive? A [`Scenario`] deals the classes of a data set, in shuffled order, to [`Task`]s.
 //!
 //! Comes after [`dataset`](autoactivator_data::dataset); learners see one task after the other, and
 //! [`protocol`](crate::protocol) examines them on the tasks seen so far.
@@ -10,6 +10,7 @@ use std::str::FromStr;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
 
 use crate::error::Error;
 use autoactivator_data::dataset::{Dataset, Split};
@@ -26,7 +27,9 @@ use autoactivator_data::dataset::{Dataset, Split};
 /// assert_eq!(sizes("B50/10", 100)?, [50, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5]);
 /// # Ok::<(), autoactivator_exam::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+#[non_exhaustive]
 pub enum Scenario {
     /// `10/5` or `5`: so many tasks of equal size. When the classes cannot be dealt evenly, the first tasks get one
     /// more.
@@ -63,6 +66,26 @@ pub struct Task {
 }
 
 impl Scenario {
+    /// Number of tasks when none is given and there are few classes.
+    pub const FEW_TASKS: usize = 5;
+    /// Number of tasks when none is given and there are many classes.
+    pub const MANY_TASKS: usize = 10;
+    /// The fewest classes that count as many.
+    pub const MANY_CLASSES: usize = 20;
+
+    /// The scenario when none is given: even tasks, with at least two classes in each.
+    pub fn for_classes(n_classes: usize) -> Self {
+        let tasks = if n_classes >= Self::MANY_CLASSES {
+            Self::MANY_TASKS
+        } else {
+            (n_classes / 2).clamp(1, Self::FEW_TASKS)
+        };
+        Self::Even {
+            classes: None,
+            tasks: NonZeroUsize::new(tasks).unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+
     /// The number of classes of each task; they sum up to `n_classes`.
     pub fn task_sizes(&self, n_classes: usize) -> Result<Vec<usize>, Error> {
         match self {
@@ -158,7 +181,7 @@ impl Scenario {
         while left > 0 {
             let size = next_size(&sizes).ok_or_else(|| {
                 Error::Scenario(format!(
-                    "scenario {self} comes down to empty tasks with {left} classes left"
+                    "scenario {self} runs down to empty tasks with {left} classes left: list the sizes of all tasks"
                 ))
             })?;
             sizes.push(size.min(left));
@@ -207,6 +230,14 @@ fn rows_of(classes: &[u32], rows_by_class: &[Vec<usize>]) -> Vec<usize> {
         .collect();
     rows.sort_unstable();
     rows
+}
+
+impl TryFrom<String> for Scenario {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        text.parse()
+    }
 }
 
 impl FromStr for Scenario {

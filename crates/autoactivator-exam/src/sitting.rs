@@ -1,6 +1,22 @@
-//! What one learner did with one seed: a [`Sitting`], the smallest part of an exam that can be kept and taken up again.
+//! What did one learner do with one seed? A [`Sitting`]: the smallest part of an exam that can be kept and taken up
+//! again.
 //!
 //! [`run`](crate::run) makes them; several of one learner, one a seed, sum up to an [`Outcome`] of the record.
+//!
+//! ```
+//! # use autoactivator_data::dataset;
+//! # use autoactivator_exam::experiment::Experiment;
+//! use autoactivator_exam::sitting::Sitting;
+//!
+//! # let experiment = Experiment::parse("learners = ['nearest-mean']\nprotocols = ['instance']\nseeds = 1", &[])?;
+//! # let digits = dataset::open("digits", None)?;
+//! let exam = experiment.exam(&digits)?;
+//! let sitting = exam.sit(&exam.entrants[0], 0, &mut ())?;
+//! let kept = serde_json::to_string(&sitting)?;
+//! let again: Sitting = serde_json::from_str(&kept)?;
+//! assert_eq!(exam.record(&[vec![again]]).results[0].runs.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use autoactivator::Size;
 use serde::{Deserialize, Serialize};
@@ -13,6 +29,7 @@ use autoactivator_data::dataset::Dataset;
 
 /// One learner, one seed, all protocols.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Sitting {
     /// The seed of the class order and of the learner.
     pub seed: u64,
@@ -33,7 +50,7 @@ pub struct Sitting {
 }
 
 impl Sitting {
-    /// One that has not begun.
+    /// A sitting that has not begun.
     pub(crate) fn new(dataset: &Dataset, tasks: &[Task], seed: u64, n_protocols: usize) -> Self {
         let names = dataset.train.y.names();
         let order = tasks.iter().flat_map(|task| &task.classes);
@@ -68,7 +85,7 @@ impl Sitting {
     }
 }
 
-/// What the sittings of one learner come to under the protocol that was their `p`-th.
+/// The outcome of one learner's sittings under their `p`-th protocol.
 pub(crate) fn outcome(learner: &str, protocol: String, p: usize, sittings: &[Sitting]) -> Outcome {
     let stat = |metric: fn(&[Vec<f64>]) -> f64| {
         let values: Vec<f64> = sittings.iter().map(|s| metric(&s.accuracy[p])).collect();

@@ -1,7 +1,20 @@
-//! What units make of rows, seen by eye: t-SNE of the raw inputs and of the outputs of all units after each task.
+//! What do units make of rows, seen by eye? t-SNE of the raw inputs and of the outputs of all units after each task.
 //!
 //! [`embed`] grows the units and gives one [`Picture`] before and one after each task. Nobody tells which unit is whose:
 //! a row's representation is the outputs of all units so far, side by side.
+//!
+//! ```
+//! use autoactivator::{Check, ReactivationParams};
+//! use autoactivator_data::dataset;
+//! use autoactivator_exam::t_sne::embed;
+//!
+//! let digits = dataset::open("digits", None)?.thinned(300, 100);
+//! let params = ReactivationParams { t_max: 5, l_max: 20, ..ReactivationParams::default() };
+//! let pictures = embed(&digits, &"10/2".parse()?, params.check()?, 80, &mut ())?;
+//! assert_eq!(pictures[0].title, "raw inputs");
+//! assert_eq!(pictures[0].places.len(), pictures[0].classes.len());
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 use autoactivator::{Checked, Error as MethodError, Learner, Reactivation, ReactivationParams, Rows};
 use bhtsne::tSNE;
@@ -20,6 +33,7 @@ const FEWEST: usize = 70;
 
 /// One picture: a place in the plane for each row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Picture {
     /// What was embedded.
     pub title: String,
@@ -125,7 +139,7 @@ fn t_sne(values: &[f32], width: usize) -> Vec<[f32; 2]> {
         t_sne.exact(|a, b| a.iter().zip(*b).map(|(a, b)| (a - b).powi(2)).sum());
         t_sne.embedding()
     };
-    // Without threads of its own, it runs on those that there are.
+    // If that thread cannot be started, the shared ones have to do.
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let places = one.map_or_else(|_| fit(), |one| one.install(fit));
     places.chunks_exact(2).map(|place| [place[0], place[1]]).collect()

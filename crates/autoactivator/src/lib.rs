@@ -37,8 +37,8 @@ pub mod prelude;
 pub mod reactivation;
 
 pub use consolidation::{
-    Binding, Calibration, Consolidation, ConsolidationParams, Deployed, Ledger, Memory, Partial, ReadoutKind,
-    Share, TaskGrowth,
+    Binding, Calibration, Consolidation, ConsolidationParams, Deployed, Ledger, Memory, POOL_ROWS, Partial,
+    ReadoutKind, SCORED, Share, TaskGrowth,
 };
 pub use data::{ClassList, ImageShape, Labels, Rows, Table, check_rows, check_task};
 pub use error::{Error, kind};

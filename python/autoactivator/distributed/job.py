@@ -2,7 +2,7 @@
 
 The memory changes at the very end and at once: a job that fails or is stopped leaves it as it was. An *engine* is what Ray
 and Spark have in common here: ``slots`` (tasks at a time), ``known`` (the hash of each file), ``sum_files`` and ``sum_rows``
-(one partial memory for all), ``some`` (a few rows).
+(one partial memory for all), ``some`` (a few rows). :func:`documented` gives ``learn_ray`` and ``learn_spark`` their words.
 """
 
 import logging
@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 
 from .. import error
-from .._core import Model
+from .._core import POOL_ROWS, SCORED, Model
 from ..consolidation import Consolidation
 from ..rows import kind
 from ..snapshot import estimator
@@ -23,17 +23,60 @@ from .worker import Task
 
 logger = logging.getLogger("autoactivator")
 
-POOL_ROWS = 1 << 16
-"""Rows of a data set that make the pool; as many as the method looks at."""
-
-SCORED = 512
-"""Rows of a data set that calibrate probabilities; as many as the method looks at."""
-
 SAMPLE_FILES = 8
 """Files whose rows make the pool and calibrate probabilities, when none are named."""
 
 TASKS_A_SLOT = 4
 """Partial memories for every task that runs at a time: few to send, and not much to do again when one is lost."""
+
+FAN_IN = 4
+"""Partial memories that one task adds up, about; with Spark, also what the driver holds at the end."""
+
+DOCSTRING = """Learn rows with the workers of a {engine} cluster, as one task.
+
+Parameters
+----------
+rows : path-like, list of path-like or {kind}
+    Feature tables - files, folders, addresses such as ``s3://bucket/folder`` - that workers open themselves, or a
+    {rows}. Files enter the ledger of the model by the hash of what they hold, and none is learned twice; rows of a
+    {rows} come from no file, and the caller answers for learning them once.
+model : Consolidation or None, default=None
+    The memory to add to, or one that has learned nothing for its parameters. It is not changed.
+label : str or None, default=None
+    Column that holds the class; None takes one called class or label.
+columns : list of str or None, default=None
+    Columns that hold the features; None takes the one list of numbers, or all columns.
+sample : path-like, list of path-like or None, default=None
+    Tables whose rows make the pool of a new memory, and calibrate probabilities; None takes eight of the files, or the
+    first rows of a {rows}.
+parts : int or None, default=None
+    Partial memories that files are summed into; None makes four for each core.
+single : bool, default=False
+    Whether sums travel in single precision, which halves them.
+checkpoint : path-like or None, default=None
+    Folder that all workers see, where partial memories of files are kept: a job that was stopped goes on from there.
+
+Returns
+-------
+Consolidation
+    What a single machine would have learned. When this raises, nothing has changed anywhere.
+
+Examples
+--------
+>>> from autoactivator.distributed import {name}
+>>> model = {name}("s3://bucket/embeddings", label="class")  # doctest: +SKIP
+>>> model = {name}({more}, model, label="class")  # doctest: +SKIP
+"""
+
+
+def documented(engine, kind, rows, more):
+    """Documents a function that learns with an engine: what they have in common is written once."""
+
+    def document(function):
+        function.__doc__ = DOCSTRING.format(engine=engine, kind=kind, rows=rows, more=more, name=function.__name__)
+        return function
+
+    return document
 
 
 def learn(engine, rows, are_files, model, label, columns, sample, parts, single, checkpoint):
@@ -94,7 +137,8 @@ def _sum_files(engine, task, files, core, parts):
     """The partial memory of all files whose content is new; None when there is none."""
     known = {sha256 for sha256, _ in core.ledger}
     new = {}
-    for sha256, file in sorted(engine.known(task, files), key=lambda known: known[1]):
+    found = engine.known(task, _dealt(files, TASKS_A_SLOT * engine.slots))
+    for sha256, file in sorted(found, key=lambda known: known[1]):
         if sha256 in known or sha256 in new:
             logger.info("passed over %s: what it holds has been learned", file)
         else:
@@ -102,9 +146,13 @@ def _sum_files(engine, task, files, core, parts):
     if not new:
         logger.info("nothing to add: all files have been learned")
         return None
-    n_parts = max(1, min(len(new), parts or TASKS_A_SLOT * engine.slots))
-    items = list(new.items())
-    return engine.sum_files(task, [items[part::n_parts] for part in range(n_parts)])
+    return engine.sum_files(task, _dealt(list(new.items()), parts or TASKS_A_SLOT * engine.slots))
+
+
+def _dealt(items, n_groups):
+    """Items dealt to so many groups, or to fewer, so that each group has one at least."""
+    n_groups = max(1, min(len(items), n_groups))
+    return [items[group::n_groups] for group in range(n_groups)]
 
 
 @contextmanager

@@ -2,48 +2,11 @@
 
 from . import job
 
-FAN_IN = 4
-"""Partial memories that one task adds up."""
 
-
+@job.documented("Ray", kind="ray.data.Dataset", rows="data set", more='"s3://bucket/more"')
 def learn_ray(
     rows, model=None, *, label=None, columns=None, sample=None, parts=None, single=False, checkpoint=None
 ):
-    """Learn rows with the workers of a Ray cluster, as one task.
-
-    Parameters
-    ----------
-    rows : path-like, list of path-like or ray.data.Dataset
-        Feature tables - files, folders, addresses such as ``s3://bucket/folder`` - that workers open themselves, or a
-        data set. Files enter the ledger of the model by the hash of what they hold, and none is learned twice; rows of a
-        data set come from no file, and the caller answers for learning them once.
-    model : Consolidation or None, default=None
-        The memory to add to, or one that has learned nothing for its parameters. It is not changed.
-    label : str or None, default=None
-        Column that holds the class; None takes one called class or label.
-    columns : list of str or None, default=None
-        Columns that hold the features; None takes the one list of numbers, or all columns.
-    sample : path-like, list of path-like or None, default=None
-        Tables whose rows make the pool of a new memory, and calibrate probabilities; None takes eight of the files, or the
-        first rows of a data set.
-    parts : int or None, default=None
-        Partial memories that files are summed into; None makes four for each core.
-    single : bool, default=False
-        Whether sums travel in single precision, which halves them.
-    checkpoint : path-like or None, default=None
-        Folder that all workers see, where partial memories of files are kept: a job that was stopped goes on from there.
-
-    Returns
-    -------
-    Consolidation
-        What a single machine would have learned. When this raises, nothing has changed anywhere.
-
-    Examples
-    --------
-    >>> from autoactivator.distributed import learn_ray
-    >>> model = learn_ray("s3://bucket/embeddings", label="class")  # doctest: +SKIP
-    >>> model = learn_ray("s3://bucket/embeddings", model, label="class")  # doctest: +SKIP
-    """
     import ray
     import ray.data
 
@@ -61,15 +24,14 @@ class Engine:
 
         self.slots = max(1, int(ray.cluster_resources().get("CPU", 1)))
 
-    def known(self, task, files):
-        """Hash and name of each file, in any order."""
+    def known(self, task, groups):
+        """Hash and name of each file of all groups, in any order."""
         import ray
 
         task = ray.put(task)
-        n_parts = min(len(files), job.TASKS_A_SLOT * self.slots)
-        knowing = _remote(lambda task, part: [task.known(file) for file in part])
-        parts = _finished([knowing.remote(task, files[part::n_parts]) for part in range(n_parts)])
-        return [known for part in parts for known in part]
+        knowing = _remote(lambda task, group: task.known(group))
+        known = _finished([knowing.remote(task, group) for group in groups])
+        return [file for group in known for file in group]
 
     def sum_files(self, task, groups):
         """One partial memory of all groups of files."""
@@ -110,7 +72,7 @@ def _added_up(task, partials):
 
     adding = _remote(lambda task, *partials: task.add_up(*partials))
     while len(partials) > 1:
-        groups = [partials[at : at + FAN_IN] for at in range(0, len(partials), FAN_IN)]
+        groups = [partials[at : at + job.FAN_IN] for at in range(0, len(partials), job.FAN_IN)]
         partials = [adding.remote(task, *group) for group in groups]
     return ray.get(partials[0])
 

@@ -45,10 +45,9 @@ class Task:
     single: bool
     checkpoint: str | None
 
-    def known(self, file):
-        """The hash of what a file holds, and the file."""
-        with at_hand(file) as path, named(path, file):
-            return _core.sha256(path), file
+    def known(self, files):
+        """The hash of what each file holds, and the file."""
+        return [(_sha256(file), file) for file in files]
 
     def sum_files(self, files):
         """The partial memory of files, each given as its hash and its name; from the checkpoint if it is there."""
@@ -99,6 +98,11 @@ class Task:
             return None
         key = [self.binding, self.label, self.columns, self.single, sorted(sha256 for sha256, _ in files)]
         return Path(self.checkpoint, hashlib.sha256(repr(key).encode()).hexdigest()[:32] + ".partial")
+
+
+def _sha256(file):
+    with at_hand(file) as path, named(path, file):
+        return _core.sha256(path)
 
 
 def _together(batches):

@@ -1,4 +1,4 @@
-//! The words of `autoactivator reproduce`.
+//! Which words does `autoactivator reproduce` know?
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Tables into a document, between two marks: what stands there was printed by the command.
+//! How do tables get into a document? Between two marks; what stands there was printed by the command.
 
 use std::path::Path;
 

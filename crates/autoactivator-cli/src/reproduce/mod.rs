@@ -1,10 +1,9 @@
-//! `autoactivator reproduce`: repeats the paper's tables and figures, and sets what comes out beside what is printed.
+//! Does the paper come out again? `autoactivator reproduce` repeats its tables and figures, beside what it prints.
 //!
-//! Choose experiments ([`catalogue`]) → look which data is here → compute what is not in the [`store`] → show it, by
+//! Choose experiments ([`choose`]) → look which data is here → compute what is not in the [`store`] → show it, by
 //! [`autoactivator_exam::report::reproduction`]. The exam is that of `autoactivator run`.
 
 mod args;
-mod catalogue;
 mod docs;
 mod progress;
 mod store;
@@ -15,6 +14,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use autoactivator::{Check, write_atomically};
 use autoactivator_data::dataset::Dataset;
+use autoactivator_exam::experiment::{Experiment, Overlay, Published, choose};
 use autoactivator_exam::report::reproduction::{Reproduced, Reproduction, Status, html, markdown};
 use autoactivator_exam::run::{Entrant, Exam};
 use autoactivator_exam::t_sne::{Picture, embed};
@@ -23,13 +23,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 pub use args::ReproduceArgs;
-use catalogue::Published;
 use progress::ReproduceBar;
 use store::{Key, Store};
 
 use crate::args::DataArgs;
 use crate::dataset;
-use crate::experiment::{Experiment, Overlay};
 use crate::image_args::ImageArgs;
 
 /// Training and test rows of a quick look.
@@ -47,7 +45,7 @@ struct Plan {
 }
 
 pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
-    let chosen = catalogue::choose(&args.names)?;
+    let chosen = choose(&args.names)?;
     if args.list {
         return list(&chosen);
     }
@@ -72,7 +70,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
 fn list(chosen: &[Published]) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     for published in chosen {
-        let experiment = Experiment::parse(&published.text, &[]).with_context(|| published.name.clone())?;
+        let experiment = published.experiment(&[])?;
         let place = &experiment.paper.place;
         writeln!(
             stdout,
@@ -85,11 +83,8 @@ fn list(chosen: &[Published]) -> Result<()> {
 
 fn plan(published: &Published, args: &ReproduceArgs) -> Result<Plan> {
     let parse = |overlays: &[Overlay]| -> Result<Experiment> {
-        let experiment =
-            Experiment::parse(&published.text, overlays).with_context(|| published.name.clone())?;
-        for contender in &experiment.contenders {
-            contender.check().with_context(|| published.name.clone())?;
-        }
+        let experiment = published.experiment(overlays)?;
+        experiment.check().with_context(|| published.name.clone())?;
         Ok(experiment)
     };
     let quick: &[Overlay] = if args.quick { &[Overlay::Quick] } else { &[] };
@@ -112,7 +107,7 @@ fn plan(published: &Published, args: &ReproduceArgs) -> Result<Plan> {
     })
 }
 
-/// Says once for each data set what is missing, and what is done about it.
+/// Reports each missing data set once, and what is done instead.
 fn tell_what_is_missing(plans: &[Plan]) {
     let mut told: Vec<&str> = Vec::new();
     for plan in plans {
@@ -140,11 +135,7 @@ impl Plan {
         (self.experiment.dataset.clone(), self.experiment.backbones.clone())
     }
 
-    fn seeds(&self) -> Vec<u64> {
-        (0..self.experiment.seeds).collect()
-    }
-
-    /// What its sittings are said to cost in all.
+    /// Seconds that all its sittings are expected to take.
     fn seconds(&self) -> f64 {
         let one: f64 = self.experiment.contenders.iter().map(|c| c.seconds).sum();
         if self.can_run() {
@@ -169,7 +160,7 @@ fn compute(plans: Vec<Plan>, args: &ReproduceArgs, store: &Store) -> Result<Vec<
         }
         let rows = plan.rows();
         if open.as_ref().is_none_or(|(open, _)| *open != rows) {
-            // The one before leaves memory first.
+            // Free the previous data set before the next one is read.
             drop(open.take());
             let data = open_data(plan, args).with_context(|| plan.name.clone())?;
             open = Some((rows, data));
@@ -208,7 +199,7 @@ fn open_data(plan: &Plan, args: &ReproduceArgs) -> Result<Dataset> {
 }
 
 fn examine(plan: &Plan, data: &Dataset, store: &Store, bar: &mut ReproduceBar) -> Result<Status> {
-    let exam = plan.experiment.exam(data, plan.seeds())?;
+    let exam = plan.experiment.exam(data)?;
     if let Some(n_rows) = plan.experiment.pictures {
         return Ok(Status::Drawn {
             pictures: pictures(plan, &exam, n_rows, store, bar)?,
@@ -233,7 +224,7 @@ fn examine(plan: &Plan, data: &Dataset, store: &Store, bar: &mut ReproduceBar) -
     })
 }
 
-/// What is kept under a key, or else what is computed now, and kept from here on.
+/// Loads what is kept under a key, or computes it and keeps it.
 fn kept_or<T>(
     key: &Key,
     bar: &mut ReproduceBar,
@@ -252,7 +243,7 @@ where
     Ok(result)
 }
 
-/// Everything that a sitting depends on but its seed.
+/// Everything that a sitting depends on, except its seed.
 fn settings(exam: &Exam<'_>, entrant: &Entrant<'_>) -> Value {
     let protocols: Vec<String> = exam.protocols.iter().map(ToString::to_string).collect();
     json!({

@@ -1,71 +1,90 @@
-//! How far a reproduction is, and how long it will still take: sittings are weighed by what they are known to cost.
+//! How far is a reproduction, and how long will it still take? Sittings are weighed by what they are known to cost.
+//!
+//! [`ReproduceBar`] is an [`ExamBar`] over seconds instead of tasks.
 
 use std::time::Instant;
 
-use autoactivator::Step;
-use autoactivator_exam::run::Progress;
+use indicatif::ProgressBar;
 
-use crate::interrupt;
-use crate::progress::{PlaceBar, bar_showing};
+use crate::progress::{ExamBar, Position};
 
 /// Units of the bar in a second of work.
 const TICKS: f64 = 10.0;
 
 /// A bar over all that is to be computed.
-pub struct ReproduceBar {
-    inner: PlaceBar,
+pub type ReproduceBar = ExamBar<Seconds>;
+
+/// The position of a bar over work whose seconds are known in advance, roughly.
+pub struct Seconds {
     start: Instant,
-    /// Seconds that everything to be computed was said to cost, that what is done was, and that the present sitting is.
+    /// What everything to be computed is expected to take.
     total: f64,
+    /// What is done already was expected to take.
     done: f64,
+    /// What the present sitting is expected to take.
     present: f64,
     experiment: String,
 }
 
+impl Position for Seconds {
+    fn begin(&mut self, bar: &ProgressBar, task: usize, n_tasks: usize) {
+        let part = (task - 1) as f64 / n_tasks.max(1) as f64;
+        bar.set_position(ticks(self.done + part * self.present));
+    }
+
+    fn prefix(&self) -> String {
+        format!("{}: ", self.experiment)
+    }
+}
+
 impl ReproduceBar {
-    /// For work that is said to cost so many seconds in all.
+    /// For work that is expected to take so many seconds in all.
     pub fn new(total: f64) -> Self {
-        Self {
-            inner: PlaceBar::new(bar_showing((total * TICKS) as usize, "{percent}%")),
+        let position = Seconds {
             start: Instant::now(),
             total,
             done: 0.0,
             present: 0.0,
             experiment: String::new(),
-        }
+        };
+        Self::showing(ticks(total) as usize, "{percent}%", position)
     }
 
-    /// Begins something that is said to cost so much.
+    /// Begins something that is expected to take so long.
     pub fn begin(&mut self, experiment: &str, seconds: f64) {
-        experiment.clone_into(&mut self.experiment);
-        self.present = seconds;
+        experiment.clone_into(&mut self.position.experiment);
+        self.position.present = seconds;
     }
 
-    /// What was begun is done: now, or by a run before, which says nothing about how fast this one is.
+    /// What was begun is done: now, or by an earlier run, which says nothing about how fast this one is.
     pub fn end(&mut self, now: bool) {
+        let position = &mut self.position;
         if now {
-            self.done += self.present;
+            position.done += position.present;
         } else {
-            self.total -= self.present;
+            position.total -= position.present;
         }
-        self.present = 0.0;
-        self.inner.bar.set_length((self.total * TICKS) as u64);
-        self.inner.bar.set_position((self.done * TICKS) as u64);
+        position.present = 0.0;
+        self.bar.set_length(ticks(position.total));
+        self.bar.set_position(ticks(position.done));
     }
 
     /// Says something, above the bar.
     pub fn tell(&self, message: &str) {
-        self.inner.bar.suspend(|| eprintln!("{message}"));
+        self.bar.suspend(|| eprintln!("{message}"));
     }
 
     /// How long it will still take, from how long it took so far; nothing before anything was computed.
     pub fn left(&self) -> Option<String> {
-        left(self.start.elapsed().as_secs_f64(), self.done, self.total)
+        let Seconds {
+            start, done, total, ..
+        } = self.position;
+        left(start.elapsed().as_secs_f64(), done, total)
     }
+}
 
-    pub fn finish(&self) {
-        self.inner.bar.finish_and_clear();
-    }
+fn ticks(seconds: f64) -> u64 {
+    (seconds * TICKS) as u64
 }
 
 /// The time left in words.
@@ -79,31 +98,6 @@ fn left(elapsed: f64, done: f64, total: f64) -> Option<String> {
     } else {
         format!("about {:.0} min left", seconds / 60.0)
     })
-}
-
-impl Progress for ReproduceBar {
-    fn task(&mut self, learner: &str, seed: u64, task: usize, n_tasks: usize) {
-        let part = (task - 1) as f64 / n_tasks.max(1) as f64;
-        self.inner
-            .bar
-            .set_position(((self.done + part * self.present) * TICKS) as u64);
-        self.inner.at(format!(
-            "{}: {learner}, seed {seed}, task {task}/{n_tasks}",
-            self.experiment
-        ));
-    }
-
-    fn grown(&mut self, step: &Step) {
-        self.inner.grown(step);
-    }
-
-    fn observed(&mut self, rows: usize, of: Option<usize>) {
-        self.inner.observed(rows, of);
-    }
-
-    fn interrupted(&self) -> bool {
-        interrupt::requested()
-    }
 }
 
 #[cfg(test)]

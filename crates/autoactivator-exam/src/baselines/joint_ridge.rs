@@ -1,14 +1,14 @@
-//! The joint upper bound: random nodes and a ridge readout fitted to all rows of all tasks at once.
+//! What do random nodes reach when nothing has to be forgotten? A ridge readout fitted to all rows of all tasks at once.
 //!
-//! A ridge fit needs sums of products only, so fitting to all rows seen so far does not ask for the rows
+//! A ridge fit needs only sums of products, so fitting to all rows seen so far does not ask for the rows
 //! themselves. It is an upper bound for its own kind - plain random nodes - not for every learner.
 
 use autoactivator::math::{Matrix, View, add_gram_lower, solve_positive_definite};
 use autoactivator::math::{Random, Stream};
 use autoactivator::pool::Nodes;
-use autoactivator::{Activation, ClassList, Error, Labels, Learner, Observer, Rows, Size, check_task};
+use autoactivator::{Activation, Error};
 
-use super::LinearScores;
+use super::linear::{Fit, Lesson, LinearBaseline, LinearScores};
 
 /// Random nodes, drawn once.
 const N_NODES: usize = 1000;
@@ -17,33 +17,34 @@ const N_NODES: usize = 1000;
 const RIDGE: f64 = 1e-6;
 
 /// Random nodes with a ridge readout over all rows.
+pub type JointRidge = LinearBaseline<Ridge>;
+
+/// Fits the scores of [`JointRidge`].
 #[derive(Clone, Debug)]
-pub struct JointRidge {
+pub struct Ridge {
     seed: u64,
     scope: f32,
-    classes: ClassList,
     nodes: Option<Nodes>,
     /// HᵀH, lower triangle.
     gram: Matrix<f64>,
     /// HᵀY, `(n_nodes, n_classes)`.
     moments: Matrix<f64>,
-    scores: LinearScores,
 }
 
 impl JointRidge {
     /// With nodes drawn from `seed` and `scope` λ.
     pub fn new(seed: u64, scope: f32) -> Self {
-        Self {
+        Self::around(Ridge {
             seed,
             scope,
-            classes: ClassList::default(),
             nodes: None,
             gram: Matrix::zeros(N_NODES, N_NODES),
             moments: Matrix::zeros(N_NODES, 0),
-            scores: LinearScores::default(),
-        }
+        })
     }
+}
 
+impl Ridge {
     fn add(&mut self, h: &Matrix<f64>, places: &[u32]) {
         add_gram_lower(&mut self.gram, h.view());
         for j in 0..h.n_cols() {
@@ -53,7 +54,7 @@ impl JointRidge {
         }
     }
 
-    fn refit(&mut self) -> Result<(), Error> {
+    fn refit(&self) -> Result<LinearScores, Error> {
         let mut gram = self.gram.clone();
         let mean_diagonal = (0..N_NODES).map(|j| gram[(j, j)]).sum::<f64>() / N_NODES as f64;
         (0..N_NODES).for_each(|j| gram[(j, j)] += RIDGE * mean_diagonal);
@@ -61,68 +62,42 @@ impl JointRidge {
             place: "the joint readout".to_owned(),
             ridge: RIDGE,
         })?;
-        self.scores = LinearScores {
+        Ok(LinearScores {
             biases: vec![0.0; weights.n_cols()],
             weights: Some(weights.to_f32()),
-        };
+        })
+    }
+}
+
+impl Fit for Ridge {
+    const NAME: &'static str = "joint-ridge";
+
+    fn fit(&mut self, lesson: &Lesson<'_>, scores: &mut LinearScores) -> Result<(), Error> {
+        while self.moments.n_cols() < lesson.n_classes {
+            self.moments.push(&[0.0; N_NODES]);
+        }
+        let (seed, scope) = (self.seed, self.scope);
+        let nodes = self
+            .nodes
+            .get_or_insert_with(|| draw(seed, scope, lesson.x.n_features()))
+            .clone();
+        for (rows, places) in lesson.x.chunks(4096).zip(lesson.places.chunks(4096)) {
+            self.add(&nodes.outputs(rows.into()).to_f64(), places);
+        }
+        *scores = self.refit()?;
         Ok(())
     }
 
     fn hidden(&self, x: View<'_, f32>) -> Option<Matrix<f32>> {
         self.nodes.as_ref().map(|nodes| nodes.outputs(x))
     }
-}
 
-impl Learner for JointRidge {
-    fn name(&self) -> &'static str {
-        "joint-ridge"
+    fn n_nodes(&self) -> usize {
+        N_NODES
     }
 
-    fn learn(&mut self, x: Rows<'_>, y: &Labels, _: &mut dyn Observer) -> Result<(), Error> {
-        check_task(x, y, self.n_features(), 1)?;
-        let mut next = self.clone();
-        let places = next.classes.admit(y);
-        while next.moments.n_cols() < next.classes.len() {
-            next.moments.push(&[0.0; N_NODES]);
-        }
-        let (seed, scope) = (self.seed, self.scope);
-        let nodes = next
-            .nodes
-            .get_or_insert_with(|| draw(seed, scope, x.n_features()))
-            .clone();
-        for (rows, places) in x.chunks(4096).zip(places.chunks(4096)) {
-            next.add(&nodes.outputs(rows.into()).to_f64(), places);
-        }
-        next.refit()?;
-        *self = next;
-        Ok(())
-    }
-
-    fn classes(&self) -> &[String] {
-        self.classes.names()
-    }
-
-    fn n_features(&self) -> Option<usize> {
-        self.nodes.as_ref().map(|nodes| nodes.weights.n_rows())
-    }
-
-    fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
-        self.scores.predict(x, self.n_features(), |x| self.hidden(x))
-    }
-
-    fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
-        self.scores
-            .predict_among(x, self.n_features(), among, |x| self.hidden(x))
-    }
-
-    fn size(&self) -> Size {
-        let floats = N_NODES * (self.n_features().unwrap_or(0) + 1) + self.scores.n_floats();
-        Size {
-            nodes: N_NODES,
-            model_floats: floats,
-            memory_floats: N_NODES * (N_NODES + 1) / 2 + self.moments.values().len(),
-            multiply_adds: floats,
-        }
+    fn memory_floats(&self, _: usize, n_classes: usize) -> usize {
+        N_NODES * (N_NODES + 1) / 2 + N_NODES * n_classes
     }
 }
 
@@ -134,7 +109,7 @@ fn draw(seed: u64, scope: f32, n_features: usize) -> Nodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use autoactivator::Table;
+    use autoactivator::{Labels, Learner, Table};
 
     /// Task after task gives what one fit to all rows gives: nothing is lost by not keeping them.
     #[test]
@@ -147,7 +122,13 @@ mod tests {
         for half in [(0..30).collect::<Vec<_>>(), (30..60).collect()] {
             tasks.learn(x.rows().gather(&half).rows(), &y.gather(&half), &mut ())?;
         }
-        for (a, b) in tasks.moments.values().iter().zip(joint.moments.values()) {
+        for (a, b) in tasks
+            .inner()
+            .moments
+            .values()
+            .iter()
+            .zip(joint.inner().moments.values())
+        {
             assert!((a - b).abs() <= 1e-12 * b.abs());
         }
         assert_eq!(tasks.predict(x.rows())?, joint.predict(x.rows())?);

@@ -75,7 +75,7 @@ pub(super) fn growth_plot(record: &Record) -> Plot {
     }
 }
 
-/// Accuracy after the last task against nodes, one point a learner, one line a protocol.
+/// Accuracy after the last task against nodes, one point per learner, one line per protocol.
 pub(super) fn trade_off_plot(record: &Record) -> Plot {
     let protocols = distinct(record.results.iter().map(|outcome| outcome.protocol.as_str()));
     let curve = |(colour, protocol): (usize, &&str)| {

@@ -1,8 +1,21 @@
-//! How an exam is shown: a [`Record`] as a text table or as one self-contained HTML page.
+//! How is an exam shown? A [`Record`] as a text table or as one self-contained HTML page.
 //!
 //! [`table`] is for the terminal, [`html`] for people who were not there. Both only read: every figure was computed
 //! before, by [`metrics`](crate::metrics). The page is put together from `heat` maps and `curves`, drawn by `plot`.
 //! [`reproduction`] shows many exams, beside what the paper prints.
+//!
+//! ```
+//! # use autoactivator_data::dataset;
+//! # use autoactivator_exam::experiment::Experiment;
+//! use autoactivator_exam::report;
+//!
+//! # let experiment = Experiment::parse("learners = ['nearest-mean']\nprotocols = ['instance']\nseeds = 1", &[])?;
+//! # let digits = dataset::open("digits", None)?;
+//! let record = experiment.exam(&digits)?.run(&mut ())?;
+//! assert!(report::table(&record).starts_with("digits 10/5: 1438 training and 359 test rows"));
+//! assert!(report::html(&record).contains("<svg"));
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 mod curves;
 mod heat;
@@ -17,7 +30,7 @@ pub use table::table;
 
 use crate::record::{Outcome, Record};
 
-/// About three digits, which is all that a size or a duration is good for.
+/// About three digits: sizes and durations are not known any better.
 fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 100.0 => 0,

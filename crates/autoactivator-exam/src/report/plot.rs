@@ -53,7 +53,7 @@ pub(super) struct Plot {
 pub(super) struct Curve {
     /// Its name in the legend.
     pub label: String,
-    /// Which colour, counted from 0; there are as many as needed.
+    /// Which colour, counted from 0; any number will do.
     pub colour: usize,
     /// Which dashes, counted from 0, the solid line.
     pub dash: usize,
@@ -192,7 +192,7 @@ impl Curve {
         PALETTE[self.colour % PALETTE.len()]
     }
 
-    /// The dashes; they go on where the colours begin anew, so that the two together stay distinct for longer.
+    /// The dashes; they change when the colours start over, so that more lines stay distinct.
     fn dashes(&self) -> (u32, u32) {
         DASHES[(self.dash + self.colour / PALETTE.len()) % DASHES.len()]
     }

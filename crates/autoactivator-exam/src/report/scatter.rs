@@ -3,7 +3,7 @@
 use super::distinct;
 use super::html::escape;
 
-/// Ten colours that show on white as well as on near-black; more classes begin anew.
+/// Ten colours that show on white as well as on near-black; more classes start over.
 const COLOURS: [&str; 10] = [
     "#2f7fc4", "#d55e00", "#009e73", "#c76b9d", "#b8860b", "#7f868f", "#8b5cf6", "#ef4444", "#22a2b8",
     "#84a312",

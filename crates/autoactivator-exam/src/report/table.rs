@@ -19,7 +19,7 @@ const HEADINGS: [&str; 11] = [
     "predict s",
 ];
 
-/// The first columns hold text, which stands left; the others numbers, which stand right.
+/// The first columns hold text, aligned left; the others hold numbers, aligned right.
 const TEXT_COLUMNS: usize = 2;
 
 type Cells = [String; HEADINGS.len()];
@@ -99,9 +99,9 @@ mod tests {
 digits 4/2: 1438 training and 359 test rows, 64 features, 4 classes; mean of 2 runs, ACA ± sample deviation
 
 learner       protocol               ACA %  AIA %     BWT  forgetting  nodes  model MB  memory MB  learn s  predict s
-reactivation  instance        55.00 ± 7.07  76.00  -0.520       0.260     70     0.021       0.00     1.23      0.050
+reactivation  instance        55.00 ± 7.07  76.00  -0.520       0.520     70     0.021       0.00     1.23      0.050
 reactivation  task-batch=all  98.00 ± 1.41  97.50   0.000       0.000     70     0.021       0.00     1.23      0.050
-nearest-mean  instance        85.00 ± 0.00  87.50  -0.100       0.050     70     0.021       0.00     1.23      0.050
+nearest-mean  instance        85.00 ± 0.00  87.50  -0.100       0.100     70     0.021       0.00     1.23      0.050
 ";
         assert_eq!(table(&example::record()), expected);
     }

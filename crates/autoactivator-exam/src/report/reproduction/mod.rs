@@ -1,7 +1,31 @@
-//! The paper again: our figures beside the printed ones, as one page and as Markdown.
+//! Does the paper come out again? Our figures beside the printed ones, as one page and as Markdown.
 //!
 //! [`Reproduction`] is what was done; [`html`] and [`markdown`] show the same `chapters`, made of `sheet`s, `verdict`s
 //! and `plots`. Everything is read from records: nothing is computed here but differences.
+//!
+//! ```
+//! use autoactivator_exam::experiment::choose;
+//! use autoactivator_exam::report::reproduction::{Reproduced, Reproduction, Status, markdown};
+//!
+//! let published = &choose(&["imagenet-r".to_owned()])?[0];
+//! let experiment = published.experiment(&[])?;
+//! let not_run = Reproduced {
+//!     name: published.name.clone(),
+//!     title: experiment.title,
+//!     dataset: experiment.dataset,
+//!     paper: experiment.paper,
+//!     quotes: Default::default(),
+//!     methods: Vec::new(),
+//!     status: Status::NotRun("the data is not here".to_owned()),
+//! };
+//! let tables = markdown(&Reproduction {
+//!     version: "0.1.0".to_owned(),
+//!     quick: false,
+//!     experiments: vec![not_run],
+//! });
+//! assert!(tables.contains("CODA-Prompt, as printed in the paper"));
+//! # Ok::<(), autoactivator_exam::Error>(())
+//! ```
 
 mod chapters;
 mod markdown;

@@ -190,7 +190,7 @@ fn figure_cells(
     ]
 }
 
-/// The rows of the paper that nobody of ours stands beside, and its own.
+/// Rows that only the paper has, and the paper's row for its own learner.
 fn printed_rows(experiment: &Reproduced, columns: &[Column]) -> Vec<Vec<Cell>> {
     let paper = &experiment.paper;
     let own = (!paper.ours.is_empty()).then(|| ("AutoActivator".to_owned(), &paper.ours));

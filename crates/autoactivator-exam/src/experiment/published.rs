@@ -1,15 +1,24 @@
-//! The published experiments: `experiments/*.toml`, in the order of the paper, part of the program.
+//! Which experiments are published? `experiments/*.toml`, in the order of the paper, part of the program.
 //!
 //! [`choose`] finds those that a user names: by name, by table or figure, or by path.
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-
-use crate::experiment::Experiment;
+use super::{Experiment, Overlay, is_file, text};
+use crate::error::Error;
 
 /// An experiment file with its name.
+///
+/// ```
+/// use autoactivator_exam::experiment::choose;
+///
+/// let chosen = choose(&["table-1".to_owned()])?;
+/// let first = chosen[0].experiment(&[])?;
+/// assert_eq!((first.dataset.as_str(), first.paper.place.as_str()), ("mnist", "Table 1"));
+/// # Ok::<(), autoactivator_exam::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Published {
     /// Its name: that of the file.
     pub name: String,
@@ -17,9 +26,27 @@ pub struct Published {
     pub text: String,
 }
 
+impl Published {
+    /// The experiment that the file describes, with sections laid over the rest.
+    pub fn experiment(&self, overlays: &[Overlay]) -> Result<Experiment, Error> {
+        Experiment::parse(&self.text, overlays).map_err(|error| error.within(&self.name))
+    }
+
+    /// Its place in the paper as a word: `table-1`.
+    fn place(&self) -> String {
+        let place = self.experiment(&[]).map(|experiment| experiment.paper.place);
+        let word = place.unwrap_or_default().to_lowercase().replace([' ', ','], "-");
+        word.replace("--", "-")
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.place() == name
+    }
+}
+
 macro_rules! experiments {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../autoactivator-exam/experiments/", $name, ".toml")))),*]
+        [$(($name, include_str!(concat!("../../experiments/", $name, ".toml")))),*]
     };
 }
 
@@ -72,65 +99,46 @@ pub fn published() -> Vec<Published> {
 }
 
 /// Those that are named, each once, in the order of the paper; all when none is.
-pub fn choose(names: &[String]) -> Result<Vec<Published>> {
+pub fn choose(names: &[String]) -> Result<Vec<Published>, Error> {
     let all = published();
     if names.is_empty() {
         return Ok(all);
     }
     let mut files = Vec::new();
     for name in names {
-        if is_file(name) {
+        if is_file(Path::new(name)) {
             files.push(read(Path::new(name))?);
-        } else if !all.iter().any(|experiment| is_meant(experiment, name)) {
-            let known: Vec<&str> = all.iter().map(|experiment| experiment.name.as_str()).collect();
-            bail!(
-                "there is no experiment '{name}': name a table or figure ({}), an experiment file, or one of {}",
-                places(&all).join(", "),
-                known.join(", ")
-            );
+        } else if !all.iter().any(|experiment| experiment.is_called(name)) {
+            return Err(Error::NoExperiment {
+                name: name.clone(),
+                places: places(&all),
+                known: all.into_iter().map(|experiment| experiment.name).collect(),
+            });
         }
     }
-    let named = |experiment: &Published| names.iter().any(|name| is_meant(experiment, name));
+    let named = |experiment: &Published| names.iter().any(|name| experiment.is_called(name));
     Ok(all.into_iter().filter(named).chain(files).collect())
-}
-
-fn is_file(name: &str) -> bool {
-    Path::new(name).extension().is_some_and(|ending| ending == "toml")
-}
-
-fn is_meant(experiment: &Published, name: &str) -> bool {
-    experiment.name == name || place(experiment) == name
 }
 
 /// The places in the paper, each once.
 fn places(all: &[Published]) -> Vec<String> {
-    let mut places: Vec<String> = all.iter().map(place).collect();
+    let mut places: Vec<String> = all.iter().map(Published::place).collect();
     places.dedup();
     places
 }
 
-/// The place in the paper as a word: `table-1`.
-fn place(experiment: &Published) -> String {
-    let place = Experiment::parse(&experiment.text, &[]).map(|experiment| experiment.paper.place);
-    let word = place.unwrap_or_default().to_lowercase().replace([' ', ','], "-");
-    word.replace("--", "-")
-}
-
-fn read(path: &Path) -> Result<Published> {
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    Experiment::parse(&text, &[]).with_context(|| path.display().to_string())?;
-    let name = path
-        .file_stem()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy()
-        .into_owned();
-    Ok(Published { name, text })
+fn read(path: &Path) -> Result<Published, Error> {
+    Experiment::read(path, &[])?;
+    let name = path.file_stem().unwrap_or(path.as_os_str());
+    Ok(Published {
+        name: name.to_string_lossy().into_owned(),
+        text: text(path)?,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Overlay;
 
     fn names(words: &[&str]) -> Vec<String> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
@@ -146,33 +154,20 @@ mod tests {
                 &[Overlay::StandIn],
                 &[Overlay::Quick, Overlay::StandIn],
             ] {
-                let parsed = Experiment::parse(&experiment.text, overlays);
-                let parsed = parsed.unwrap_or_else(|e| panic!("{}: {e:#}", experiment.name));
+                let parsed = experiment.experiment(overlays).unwrap();
                 assert!(!parsed.paper.place.is_empty(), "{}", experiment.name);
                 assert!(!parsed.title.is_empty(), "{}", experiment.name);
-                parsed
-                    .contenders
-                    .iter()
-                    .for_each(|contender| contender.check().unwrap());
+                parsed.check().unwrap();
             }
         }
     }
 
     #[test]
     fn every_file_of_the_folder_is_part_of_the_program() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../autoactivator-exam/experiments");
-        let mut on_disk: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| {
-                entry
-                    .unwrap()
-                    .path()
-                    .file_stem()
-                    .unwrap()
-                    .to_string_lossy()
-                    .into_owned()
-            })
-            .collect();
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/experiments");
+        let files = std::fs::read_dir(folder).unwrap();
+        let name = |path: std::path::PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+        let mut on_disk: Vec<String> = files.map(|file| name(file.unwrap().path())).collect();
         let mut known: Vec<String> = published().into_iter().map(|e| e.name).collect();
         on_disk.sort();
         known.sort();

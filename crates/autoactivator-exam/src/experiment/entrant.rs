@@ -1,20 +1,22 @@
-//! `[[entrants]]` of an experiment file: learners whose parameters differ from those of the file.
+//! How does a learner of an experiment file get its parameters? Those of the file, with its own laid over them.
+//!
+//! [`EntrantSection`] is one of `[[entrants]]`; [`EntrantSection::contender`] makes the [`Contender`] of it.
 
-use anyhow::{Context, Result};
 use autoactivator::pool::Preparation;
-use autoactivator_exam::ablation::Waking;
-use autoactivator_exam::contender::{Contender, LearnerKind};
-use autoactivator_exam::paper::Quotes;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toml::Table;
+use toml::{Table, Value};
 
-use crate::experiment::lay_over;
+use super::file::lay_over;
+use crate::ablation::Waking;
+use crate::contender::{Contender, LearnerKind};
+use crate::error::Error;
+use crate::paper::Quotes;
 
-/// One of them, as it is written.
+/// One of `[[entrants]]`, as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EntrantSection {
+pub(super) struct EntrantSection {
     /// Its kind.
     learner: LearnerKind,
     /// Its name in tables; that of its kind when it has none.
@@ -26,22 +28,23 @@ pub struct EntrantSection {
     /// Another way to wake its units.
     #[serde(default)]
     waking: Option<Waking>,
-    /// Parameters, over those of the file.
+    /// Parameters of reactivation, over those of the file.
     #[serde(default)]
     reactivation: Table,
+    /// Parameters of consolidation, over those of the file.
     #[serde(default)]
     consolidation: Table,
     /// What the paper prints about it.
     #[serde(default)]
     paper: Quotes,
-    /// Roughly what one run takes.
+    /// Roughly how many seconds one run takes.
     #[serde(default)]
     seconds: Option<f64>,
 }
 
 impl EntrantSection {
-    /// A learner without anything of its own.
-    pub fn plain(learner: LearnerKind) -> Self {
+    /// A learner that has only the parameters of the file.
+    pub(super) fn plain(learner: LearnerKind) -> Self {
         Self {
             learner,
             name: None,
@@ -54,13 +57,14 @@ impl EntrantSection {
         }
     }
 
-    /// The learner it comes to; `file` holds the parameters of all.
-    pub fn contender(self, file: &Table, seconds: f64) -> Result<Contender> {
+    /// The learner with its parameters; `file` holds those of all learners, and `seconds` is what one run takes if the
+    /// section does not say.
+    pub(super) fn contender(self, file: &Table, seconds: f64) -> Result<Contender, Error> {
         let name = self.name.unwrap_or_else(|| self.learner.name().to_owned());
-        let place = || format!("entrant '{name}'");
+        let place = |error: Error| error.within(&format!("entrant '{name}'"));
         Ok(Contender {
-            reactivation: params(file, "reactivation", self.reactivation).with_context(place)?,
-            consolidation: params(file, "consolidation", self.consolidation).with_context(place)?,
+            reactivation: params(file, "reactivation", self.reactivation).map_err(place)?,
+            consolidation: params(file, "consolidation", self.consolidation).map_err(place)?,
             name,
             learner: self.learner,
             quotes: self.paper,
@@ -72,11 +76,13 @@ impl EntrantSection {
 }
 
 /// The parameters of the file under a key, with those of an entrant laid over them.
-fn params<P: DeserializeOwned>(file: &Table, key: &str, own: Table) -> Result<P> {
+fn params<P: DeserializeOwned>(file: &Table, key: &str, own: Table) -> Result<P, Error> {
     let mut all = match file.get(key) {
-        Some(toml::Value::Table(all)) => all.clone(),
+        Some(Value::Table(all)) => all.clone(),
         _ => Table::new(),
     };
     lay_over(&mut all, own);
-    all.try_into().with_context(|| format!("parameters of {key}"))
+    let place = format!("parameters of {key}");
+    all.try_into()
+        .map_err(|reason: toml::de::Error| Error::experiment(place, &reason))
 }

@@ -1,0 +1,132 @@
+//! What holds when an option is not given? The help says so, with the defaults of the parameters themselves.
+//!
+//! An option has the name of its parameter; [`reactivation`], [`consolidation`], [`shared`] and [`run`] append the
+//! default to the help of the options of one struct each, so that help and parameters cannot drift apart.
+
+use autoactivator::{ConsolidationParams, ReactivationParams};
+use autoactivator_exam::experiment::Experiment;
+use autoactivator_exam::scenario::Scenario;
+use clap::Arg;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Parameters of both learners, whose options [`shared`] explains; the seed has words of its own.
+const OF_BOTH: [&str; 3] = ["r", "ridge", "seed"];
+
+/// Options with the name of a parameter of reactivation.
+pub fn reactivation(option: Arg) -> Arg {
+    of_params(option, ReactivationParams::default())
+}
+
+/// Options with the name of a parameter of consolidation.
+pub fn consolidation(option: Arg) -> Arg {
+    of_params(option, ConsolidationParams::default())
+}
+
+/// Options with the name of a parameter of both learners.
+pub fn shared(option: Arg) -> Arg {
+    let (reactivation, consolidation) = (ReactivationParams::default(), ConsolidationParams::default());
+    let default = match option.get_id().as_str() {
+        "r" => of_each(&reactivation.r.to_string(), &consolidation.r.to_string()),
+        "ridge" => {
+            let by_data = || "by generalised cross-validation".to_owned();
+            let ridge = consolidation.ridge.map(|ridge| format!("{ridge:e}"));
+            of_each(
+                &format!("{:e}", reactivation.ridge),
+                &ridge.unwrap_or_else(by_data),
+            )
+        }
+        _ => return option,
+    };
+    with_default(option, &default)
+}
+
+/// Options of an exam.
+pub fn run(option: Arg) -> Arg {
+    let default = match option.get_id().as_str() {
+        "tasks" => {
+            let (few, many) = (Scenario::FEW_TASKS, Scenario::MANY_TASKS);
+            format!("{few}, or {many} from {} classes on", Scenario::MANY_CLASSES)
+        }
+        "protocols" => {
+            let protocols = Experiment::default_protocols().into_iter();
+            let names: Vec<String> = protocols.map(|protocol| protocol.to_string()).collect();
+            names.join(" and ")
+        }
+        "seeds" => Experiment::default_seeds().to_string(),
+        _ => return option,
+    };
+    with_default(option, &default)
+}
+
+fn of_params(option: Arg, params: impl Serialize) -> Arg {
+    let params = serde_json::to_value(params).unwrap_or_default();
+    let name = option.get_id().as_str();
+    match params.get(name).and_then(in_words) {
+        Some(default) if !OF_BOTH.contains(&name) => with_default(option, &default),
+        _ => option,
+    }
+}
+
+/// A default as it would be given; none for switches and for what is chosen by the data.
+fn in_words(value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => number.as_f64().map(|number| number.to_string()),
+        Value::String(name) => Some(name.clone()),
+        Value::Array(values) => {
+            let values = values.iter().map(in_words).collect::<Option<Vec<String>>>();
+            values.map(|values| values.join(","))
+        }
+        _ => None,
+    }
+}
+
+fn of_each(reactivation: &str, consolidation: &str) -> String {
+    if reactivation == consolidation {
+        return reactivation.to_owned();
+    }
+    format!("{reactivation} for reactivation, {consolidation} for consolidation")
+}
+
+fn with_default(option: Arg, default: &str) -> Arg {
+    let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+    option.help(format!("{help} [default: {default}]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Cli;
+
+    /// The help of an option of `run`.
+    fn help(id: &str) -> String {
+        let program = Cli::command();
+        let run = program.find_subcommand("run").unwrap();
+        let option = run.get_arguments().find(|option| option.get_id() == id).unwrap();
+        option.get_help().unwrap().to_string()
+    }
+
+    #[test]
+    fn defaults_are_appended_once_and_only_where_there_are_some() {
+        let defaults = |id| help(id).matches("[default: ").count();
+        for id in [
+            "r",
+            "ridge",
+            "t_max",
+            "scopes",
+            "readout",
+            "seeds",
+            "tasks",
+            "protocols",
+        ] {
+            assert_eq!(defaults(id), 1, "{}", help(id));
+        }
+        for id in ["reuse", "image", "nodes_per_class"] {
+            assert_eq!(defaults(id), 0, "{}", help(id));
+        }
+        let t_max = ReactivationParams::default().t_max;
+        assert!(help("t_max").ends_with(&format!("[default: {t_max}]")));
+    }
+}
