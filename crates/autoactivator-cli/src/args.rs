@@ -14,6 +14,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 
+#[cfg(feature = "fetch")]
+use crate::data::DataCommand;
 use crate::defaults;
 use crate::image_args::ImageArgs;
 use crate::memory::MemoryCommand;
@@ -60,6 +62,7 @@ pub enum Command {
     /// Teach it live: learn and predict over HTTP, with a page to draw on
     Serve(ServeArgs),
     /// Fetch data sets known by name, or show which are here
+    #[cfg(feature = "fetch")]
     #[command(subcommand)]
     Data(DataCommand),
 }
@@ -406,44 +409,6 @@ impl DataArgs {
 pub fn named_data_dir() -> Option<PathBuf> {
     let named = std::env::var_os("AUTOACTIVATOR_DATA").filter(|name| !name.is_empty());
     named.map(PathBuf::from)
-}
-
-#[derive(Debug, Subcommand)]
-pub enum DataCommand {
-    /// Fetch data sets from their publishers, or from a mirror of your own
-    ///
-    /// Files are checked against their published content before they get their names. A fetch that was cut off goes
-    /// on where it ended when the same command is given again. A proxy is taken from HTTPS_PROXY, HTTP_PROXY,
-    /// ALL_PROXY and NO_PROXY. Prints the folder of each data set.
-    Get(DataGetArgs),
-    /// Show the data sets known by name: rows, classes, where they are, size on disk
-    List(DataListArgs),
-}
-
-#[derive(Debug, Args)]
-pub struct DataGetArgs {
-    /// mnist, fashion-mnist or cifar100
-    #[arg(required = true, value_name = "NAME")]
-    pub names: Vec<String>,
-
-    /// Address under which the files lie, named like the publisher's, instead of the publisher's own
-    #[arg(long, value_name = "URL")]
-    pub from: Option<String>,
-
-    /// Folder to put the data sets into [default: the variable AUTOACTIVATOR_DATA if that folder can be written to,
-    /// or else the user's cache folder]
-    #[arg(long, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct DataListArgs {
-    /// Print everything as JSON
-    #[arg(long)]
-    pub json: bool,
-
-    #[command(flatten)]
-    pub data: DataArgs,
 }
 
 /// Learners that a model file can hold.

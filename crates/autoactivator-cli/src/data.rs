@@ -8,13 +8,59 @@ use anyhow::{Result, bail};
 use autoactivator_data::dataset::fetch::{
     self, Catalogue, Entry, Fetcher, Got, Listed, Patience, Place, Watcher,
 };
-use autoactivator_data::dataset::{self as data, NAMES};
+use autoactivator_data::dataset::{self, NAMES};
+use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::{DataGetArgs, DataListArgs, named_data_dir};
+use crate::args::{DataArgs, named_data_dir};
 use crate::interrupt;
 
-pub fn get(args: &DataGetArgs) -> Result<()> {
+#[derive(Debug, Subcommand)]
+pub enum DataCommand {
+    /// Fetch data sets from their publishers, or from a mirror of your own
+    ///
+    /// Files are checked against their published content before they get their names. A fetch that was cut off goes
+    /// on where it ended when the same command is given again. A proxy is taken from HTTPS_PROXY, HTTP_PROXY,
+    /// ALL_PROXY and NO_PROXY. Prints the folder of each data set.
+    Get(DataGetArgs),
+    /// Show the data sets known by name: rows, classes, where they are, size on disk
+    List(DataListArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct DataGetArgs {
+    /// mnist, fashion-mnist or cifar100
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Address under which the files lie, named like the publisher's, instead of the publisher's own
+    #[arg(long, value_name = "URL")]
+    from: Option<String>,
+
+    /// Folder to put the data sets into [default: the variable AUTOACTIVATOR_DATA if that folder can be written to,
+    /// or else the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct DataListArgs {
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+pub fn data(command: &DataCommand) -> Result<()> {
+    match command {
+        DataCommand::Get(args) => get(args),
+        DataCommand::List(args) => list(args),
+    }
+}
+
+fn get(args: &DataGetArgs) -> Result<()> {
     let catalogue = Catalogue::published();
     // A wrong name is said before anything is fetched.
     let entries = args.names.iter().map(|name| find(&catalogue, name, args));
@@ -61,7 +107,7 @@ fn destination(entry: &Entry, args: &DataGetArgs) -> Result<PathBuf> {
     if let Some(given) = &args.data_dir {
         return Ok(given.clone());
     }
-    let folders = data::folders(named_data_dir().as_deref());
+    let folders = dataset::folders(named_data_dir().as_deref());
     let found = folders.iter().find(|folder| folder.join(&entry.name).is_dir());
     if let Some(found) = found {
         return Ok(found.clone());
@@ -83,8 +129,8 @@ fn destination(entry: &Entry, args: &DataGetArgs) -> Result<PathBuf> {
     }
 }
 
-pub fn list(args: &DataListArgs) -> Result<()> {
-    let listed = fetch::list(&data::folders(args.data.dir().as_deref()));
+fn list(args: &DataListArgs) -> Result<()> {
+    let listed = fetch::list(&dataset::folders(args.data.dir().as_deref()));
     let text = if args.json {
         serde_json::to_string_pretty(&listed)? + "\n"
     } else {

@@ -1,14 +1,13 @@
 //! The data set of an exam by the name a user gives it: tables, known names, or images through a backbone.
 //!
-//! Everything but images is opened by [`autoactivator_data::dataset`]; images come the way `learn` takes them, through [`RowSource`].
+//! Everything but images is opened by [`autoactivator_data::dataset`]; images come through [`RowSource`], as for `learn`.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use autoactivator::{ImageShape, Table};
-use autoactivator_data::Part;
-use autoactivator_data::dataset::{self as data, Dataset};
-use autoactivator_data::{Batch, ImageFolder};
+use autoactivator_data::dataset::{self, Dataset};
+use autoactivator_data::{Batch, ImageFolder, Part};
 use autoactivator_exam::experiment::Experiment;
 
 use crate::args::{DataArgs, RowsArgs};
@@ -18,25 +17,25 @@ use crate::rows::{Expected, RowSource, refuse_backbones};
 /// Opens a data set: a known name, a folder or table, a folder of images, or the name of one in a data directory.
 pub fn open(name: &str, images: &ImageArgs, data: &DataArgs) -> Result<Dataset> {
     let dir = data.dir();
-    let known = data::NAMES.contains(&name);
+    let known = dataset::NAMES.contains(&name);
     let path = if known {
         PathBuf::from(name)
     } else {
-        data::place(name, dir.as_deref())?
+        dataset::place(name, dir.as_deref())?
     };
     let rows = RowsArgs::of_images(path, images.clone(), data.clone());
     if !known && holds_images(&rows) {
         return from_images(&rows);
     }
     refuse_backbones(&rows)?;
-    Ok(data::open(name, dir.as_deref())?)
+    Ok(dataset::open(name, dir.as_deref())?)
 }
 
 /// A folder that is no data set and has images in it, or is said to by the backbone that is given.
 fn holds_images(rows: &RowsArgs) -> bool {
     let folder = rows.rows.as_path();
     let has_images = || ImageFolder::has_parts(folder) || ImageFolder::open(folder).is_ok();
-    folder.is_dir() && !data::is_dataset(folder) && (!rows.images.backbones.is_empty() || has_images())
+    folder.is_dir() && !dataset::is_dataset(folder) && (!rows.images.backbones.is_empty() || has_images())
 }
 
 fn from_images(rows: &RowsArgs) -> Result<Dataset> {
@@ -44,7 +43,7 @@ fn from_images(rows: &RowsArgs) -> Result<Dataset> {
     let (test, _) = read(rows, Part::Test)?;
     let folder: &Path = &rows.rows;
     Ok(Dataset::from_rows(
-        data::name_of(folder),
+        dataset::name_of(folder),
         folder,
         train,
         test,
@@ -69,7 +68,7 @@ pub fn backbones(experiment: &Experiment, data: &DataArgs) -> Result<Vec<PathBuf
     let dir = data.dir();
     let find = |name: &String| {
         let hint = || format!("backbone of {}", experiment.dataset);
-        data::place(name, dir.as_deref()).with_context(hint)
+        dataset::place(name, dir.as_deref()).with_context(hint)
     };
     experiment.backbones.iter().map(find).collect()
 }
@@ -78,7 +77,7 @@ pub fn backbones(experiment: &Experiment, data: &DataArgs) -> Result<Vec<PathBuf
 pub fn missing(experiment: &Experiment, data: &DataArgs) -> Option<String> {
     let dir = data.dir();
     let built_in = experiment.dataset == "digits";
-    let found = data::place(&experiment.dataset, dir.as_deref()).map_err(anyhow::Error::from);
+    let found = dataset::place(&experiment.dataset, dir.as_deref()).map_err(anyhow::Error::from);
     let error = match found.and_then(|_| backbones(experiment, data)) {
         Err(error) if !built_in => error,
         _ => return None,

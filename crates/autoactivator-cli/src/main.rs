@@ -4,6 +4,7 @@
 
 mod answers;
 mod args;
+#[cfg(feature = "fetch")]
 mod data;
 mod dataset;
 mod defaults;
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command, DataCommand};
+use args::{Cli, Command};
 
 fn main() -> ExitCode {
     interrupt::listen();
@@ -47,8 +48,8 @@ fn main() -> ExitCode {
         Command::RenameClass(args) => memory::rename_class(args),
         Command::Export(args) => memory::export(args),
         Command::Serve(args) => serve::serve(args),
-        Command::Data(DataCommand::Get(args)) => data::get(args),
-        Command::Data(DataCommand::List(args)) => data::list(args),
+        #[cfg(feature = "fetch")]
+        Command::Data(command) => data::data(command),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use autoactivator::{ImageShape, Labels, Model, Table};
-use autoactivator_data::Part;
-use autoactivator_data::dataset as data;
+use autoactivator_data::dataset::{self, Source};
 use autoactivator_data::origin::difference;
 use autoactivator_data::table::NO_CLASSES;
 use autoactivator_data::{
     Backbone, Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin,
-    Pixels,
+    Part, Pixels, is_image,
 };
 use serde_json::Value;
 
@@ -225,7 +224,7 @@ fn select(x: Table, y: &[String], only: &[String]) -> (Table, Labels) {
 fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content> {
     let data_dir = args.data.dir();
     let path = args.rows.as_path();
-    let known = args.rows.to_str().filter(|name| data::NAMES.contains(name));
+    let known = args.rows.to_str().filter(|name| dataset::NAMES.contains(name));
     if known.is_none() && is_images(path) {
         return Ok(Content::Images(Box::new(open_images(
             args, path, part, expected,
@@ -236,17 +235,17 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
     let found = args
         .rows
         .to_str()
-        .map(|name| data::find(name, data_dir.as_deref(), part));
-    match found.unwrap_or_else(|| Ok(data::Source::Table(path.to_owned())))? {
-        data::Source::Table(path) => {
+        .map(|name| dataset::find(name, data_dir.as_deref(), part));
+    match found.unwrap_or_else(|| Ok(Source::Table(path.to_owned())))? {
+        Source::Table(path) => {
             let columns = Columns {
                 width: expected.n_features,
                 ..args.columns.columns()
             };
             Ok(Content::Table(FeatureTable::open(&path, &columns)?))
         }
-        data::Source::Memory => {
-            let (split, image) = data::read_part(&path.to_string_lossy(), data_dir.as_deref(), part)?;
+        Source::Memory => {
+            let (split, image) = dataset::read_part(&path.to_string_lossy(), data_dir.as_deref(), part)?;
             let y = (0..split.y.len())
                 .map(|row| split.y.name(row).to_owned())
                 .collect();
@@ -273,8 +272,7 @@ pub fn refuse_backbones(args: &RowsArgs) -> Result<()> {
 
 /// Whether a path is a folder of images, or an image.
 fn is_images(path: &Path) -> bool {
-    let is_image = || autoactivator_data::is_image(path);
-    (path.is_dir() && !data::is_dataset(path)) || (path.is_file() && is_image())
+    (path.is_dir() && !dataset::is_dataset(path)) || (path.is_file() && is_image(path))
 }
 
 fn open_images(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>) -> Result<Images> {
@@ -333,7 +331,7 @@ pub fn open_backbones(args: &ImageArgs) -> Result<Extractor> {
 
 /// The folder where features are kept when none is named: the user's cache.
 fn default_cache() -> Option<PathBuf> {
-    data::fetch::user_cache().map(|folder| folder.join("features"))
+    dataset::user_cache().map(|folder| folder.join("features"))
 }
 
 /// What the user should know once all images went by.

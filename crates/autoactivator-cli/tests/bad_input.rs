@@ -362,7 +362,7 @@ fn a_first_row_of_empty_cells() {
 fn one_class_only() {
     let place = learned();
     place.write("one.csv", clusters(&["c"], 20));
-    place.refuse(&["run", "one.csv"], &["one.csv", "one class only", "'c'"]);
+    place.refuse(&["run", "one.csv"], &["one.csv", "only one class", "'c'"]);
     place.refuse(
         &["learn", "model", "one.csv"],
         &["task 2 has only one class", "'c'"],
@@ -390,7 +390,7 @@ fn a_class_with_one_row() {
     );
     place.refuse(
         &["run", "lonely.csv"],
-        &["lonely.csv", "class 'lonely' has one row"],
+        &["lonely.csv", "class 'lonely' has only one row"],
     );
     place.refuse(
         &["learn", "model", "lonely.csv"],

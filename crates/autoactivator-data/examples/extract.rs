@@ -1,5 +1,5 @@
 //! Features of a folder of images, and how long they take:
-//! `cargo run --release -p features --example extract BACKBONE.onnx FOLDER [CACHE]`.
+//! `cargo run --release -p autoactivator-data --example extract BACKBONE.onnx FOLDER [CACHE]`.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! How fast a feature table is read: `cargo run --release -p features --example read_table FILE`.
+//! How fast a feature table is read: `cargo run --release -p autoactivator-data --example read_table FILE`.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,4 +1,6 @@
-//! What every source of rows yields.
+//! What every source of rows yields: a stream of [`Batch`]es.
+//!
+//! A stream keeps one batch in memory at a time; [`Batch::collect`] is for data that fits in memory.
 
 use autoactivator::Table;
 
@@ -11,7 +13,7 @@ pub struct Batch {
     pub x: Table,
     /// The class of each row; none when the source carries no classes.
     pub y: Option<Vec<String>>,
-    /// What each row is called, such as the path of an image; none when rows are only numbered.
+    /// The name of each row, such as the path of an image; none when rows are only numbered.
     pub names: Option<Vec<String>>,
 }
 
@@ -24,12 +26,14 @@ impl Batch {
         self.x.rows().len()
     }
 
-    /// Whether there is no row at all.
+    /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Reads a stream to its end; none when it has no batch.
+    /// Reads a stream to its end and joins its batches; none when it has no batch.
+    ///
+    /// Classes and names are kept only when every batch has them.
     pub fn collect<E: From<Error>>(
         batches: impl IntoIterator<Item = Result<Self, E>>,
     ) -> Result<Option<Self>, E> {

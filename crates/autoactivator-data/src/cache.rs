@@ -1,9 +1,8 @@
-//! Features that were computed before: one file per backbone and settings, looked up by what the image holds.
+//! Features that were computed before: one file per backbone and settings, looked up by the content of the image.
 //!
 //! A file is a header and records of one length: SHA-256 of the image's bytes, its features, a checksum. Records are
-//! only ever added, under a lock, so that several processes can share a file. A record cut short, as by a killed
-//! process, is overwritten by the next one that adds; any other damage shows in the checksum, and the image is
-//! computed again.
+//! only ever added, under a lock, so that several processes can share a file. A record that was cut short, as by a killed
+//! process, is overwritten by the next one. Any other damage shows in the checksum, and the image is computed again.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -13,7 +12,11 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use crate::backbone::Identity;
+use crate::hash::hex;
+use crate::origin::Identity;
+
+/// Rises whenever the same image and settings give another tensor, so that features of an older version are not reused.
+const PREPROCESSING: u32 = 1;
 
 /// Opens every cache file; the digit rises with the format.
 const MAGIC: &[u8; 8] = b"AAFEAT1\n";
@@ -44,21 +47,26 @@ impl Content {
 }
 
 impl Cache {
-    /// Keeps features in this folder, which is made when the first ones are.
+    /// Keeps features in this folder, which is made when it is first needed.
     pub fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
         }
     }
 
-    /// What is kept of one backbone. A file that is not one of these is started anew.
+    /// What is kept of one backbone. A file of another kind is replaced.
     pub(crate) fn of(&self, identity: &Identity, n_features: usize) -> Result<Kept, String> {
-        let digest = identity.digest();
-        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-        let path = self.folder.join(name + ".features");
+        let digest = digest(identity);
+        let path = self.folder.join(hex(&digest[..16]) + ".features");
         Kept::open(&path, digest, n_features)
             .map_err(|cause| format!("{}: features are not kept: {cause}", path.display()))
     }
+}
+
+/// What tells the features of one backbone from those of another.
+fn digest(identity: &Identity) -> [u8; DIGEST] {
+    let Identity { sha256, settings, .. } = identity;
+    Sha256::digest(format!("{PREPROCESSING} {sha256} {settings:?}")).into()
 }
 
 /// The features of one backbone that are kept.
@@ -115,7 +123,7 @@ impl Kept {
         (DIGEST + 4 * self.n_features + CHECKSUM) as u64
     }
 
-    /// The features of an image; none when they are not kept, or damaged.
+    /// The features of an image; none when they are damaged or not kept.
     pub(crate) fn get(&self, content: Content) -> Option<Vec<f32>> {
         let &at = self.records.get(&content)?;
         let mut record = vec![0; self.record_length() as usize];
@@ -170,7 +178,7 @@ impl Kept {
         file.write_all(records)
     }
 
-    /// Covers the identity too, so that no record is taken for that of another backbone.
+    /// Covers the header too, so that no record is taken for that of another backbone.
     fn checksum(&self, body: &[u8]) -> [u8; CHECKSUM] {
         let whole = Sha256::new()
             .chain_update(self.header)
@@ -197,7 +205,7 @@ fn has_header(file: &mut File, header: &[u8; HEADER]) -> io::Result<bool> {
     Ok(read_whole(file, &mut found)? && &found == header)
 }
 
-/// Fills the buffer; false when the file ends before.
+/// Fills the buffer; false when the file ends first.
 fn read_whole(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match reader.read_exact(buffer) {
         Ok(()) => Ok(true),

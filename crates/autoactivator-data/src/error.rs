@@ -1,4 +1,7 @@
 //! Everything that can go wrong on the way from a file to rows.
+//!
+//! Each error names the file, what is wrong with it, and what to do. Fetching has errors of its own, in
+//! `dataset::fetch`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +13,13 @@ pub enum Error {
     #[error(transparent)]
     Method(#[from] autoactivator::Error),
 
-    /// A file that cannot be opened or read.
+    /// A file that cannot be opened, read or written.
     #[error("{}: {cause}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
+        #[source]
         cause: std::io::Error,
     },
 
@@ -36,18 +40,29 @@ pub enum Error {
         /// What is wrong, where, and the remedy.
         reason: String,
     },
+
+    /// A file that this build cannot read or write, because a feature of the crate is turned off.
+    #[error("{}: this build {cannot}: build with the feature `{feature}`", path.display())]
+    LeftOut {
+        /// The file.
+        path: PathBuf,
+        /// What the build cannot do, such as "reads no Parquet".
+        cannot: &'static str,
+        /// The feature that would do it.
+        feature: &'static str,
+    },
 }
 
 /// The error for content that is not what it should be.
-pub fn bad(path: &Path, reason: impl Into<String>) -> Error {
+pub(crate) fn bad(path: &Path, reason: impl Into<String>) -> Error {
     Error::BadData {
         path: path.to_owned(),
         reason: reason.into(),
     }
 }
 
-/// The error for a file that the system does not give.
-pub fn io_error(path: &Path, cause: std::io::Error) -> Error {
+/// The error for a file that the system cannot open, read or write.
+pub(crate) fn io_error(path: &Path, cause: std::io::Error) -> Error {
     Error::Io {
         path: path.to_owned(),
         cause,

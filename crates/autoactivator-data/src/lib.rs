@@ -1,26 +1,73 @@
-//! Where rows come from: feature tables of all common formats, and image folders behind frozen backbones.
+//! Where rows come from: feature tables of all common formats, folders of images behind frozen backbones, and data sets
+//! known by name.
 //!
-//! Whatever the source, rows arrive as a stream of [`Batch`]es, so that data larger than memory can be learned from.
+//! Whatever the source, rows arrive as a stream of [`Batch`]es, so that data larger than memory can be learned.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use autoactivator_data::{Columns, FeatureTable};
+//!
+//! let path = std::env::temp_dir().join(format!("flowers-{}.csv", std::process::id()));
+//! std::fs::write(&path, "length,width,kind\n5.1,3.5,setosa\n6.3,3.3,virginica\n")?;
+//! let table = FeatureTable::open(&path, &Columns::default())?;
+//! for batch in table.batches()? {
+//!     let batch = batch?;
+//!     assert_eq!(batch.x.rows().row(1), [6.3, 3.3]);
+//!     assert_eq!(batch.y.unwrap_or_default(), ["setosa", "virginica"]);
+//! }
+//! # std::fs::remove_file(path)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! All but `ort` are on by default. Tables of csv, npy, idx and safetensors need none of them. A file that a build
+//! cannot read is refused with the name of the missing feature.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `parquet` | Parquet and Arrow tables, read and written |
+//! | `npz` | arrays in NumPy's npz files |
+//! | `images` | folders of images: decoded, resized, taken as pixels |
+//! | `backbones` | frozen ONNX models that turn images into features, on a runtime written in Rust |
+//! | `ort` | the same on ONNX Runtime, whose shared library `ORT_DYLIB_PATH` names |
+//! | `fetch` | `dataset::fetch`: data sets known by name, over HTTP |
 
+#[cfg(feature = "images")]
 mod backbone;
 mod batch;
+#[cfg(feature = "images")]
 mod cache;
 pub mod dataset;
 mod error;
+#[cfg(feature = "images")]
 mod extractor;
+mod hash;
+mod held_out;
+#[cfg(feature = "images")]
 mod image;
 pub mod origin;
 mod part;
 pub mod shard;
 pub mod table;
 
-pub use backbone::{Backbone, BackboneSpec, Channels, Engine, Identity, Layout, Preset, Settings};
+#[cfg(feature = "images")]
+pub use backbone::{Backbone, BackboneSpec, Engine, Preset};
 pub use batch::{Batch, Batches};
+#[cfg(feature = "images")]
 pub use cache::Cache;
 pub use error::Error;
+#[cfg(feature = "images")]
 pub use extractor::{ExtractOptions, Extractor, ImageRows, Skipped};
-pub use image::{Filter, ImageFile, ImageFolder, Pixels, Resize, decode, is_image};
-pub use origin::Origin;
+#[cfg(feature = "images")]
+pub use image::{ImageFile, ImageFolder, Pixels, RgbImage, decode, is_image};
+pub use origin::{Channels, Filter, Identity, Layout, Origin, Resize, Settings};
 pub use part::Part;
 pub use shard::Shard;
 pub use table::{Columns, FeatureTable};
+
+/// The README's snippets are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

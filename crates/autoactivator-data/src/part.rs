@@ -1,4 +1,4 @@
-//! Which rows of a data set are meant.
+//! Which rows of a data set are meant: those to learn from, or those of the exam.
 
 /// A part of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

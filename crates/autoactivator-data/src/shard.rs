@@ -1,7 +1,22 @@
-//! Shards: feature tables that are learned as files, each known by the hash of what it holds.
+//! Shards: feature tables that are learned as files, each identified by the hash of its content.
 //!
-//! [`Shard::find`] reads a file to know it, [`Shard::add_to`] sums its rows into a worker's [`Share`]; a shard that the
-//! model or the share knows already adds nothing. [`labelled`] streams the rows of a table for a model, or for one to be.
+//! [`Shard::find`] hashes a file, and [`Shard::add_to`] sums its rows into a worker's [`Share`]. A shard that the model
+//! or the share already knows adds nothing. [`labelled`] streams the rows of a table as a model expects them.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use autoactivator_data::Shard;
+//!
+//! let folder = std::env::temp_dir().join(format!("shard-example-{}", std::process::id()));
+//! std::fs::create_dir_all(&folder)?;
+//! let (first, copy) = (folder.join("first.csv"), folder.join("copy.csv"));
+//! std::fs::write(&first, "5.1,3.5,setosa\n")?;
+//! std::fs::copy(&first, &copy)?;
+//! assert_eq!(Shard::find(&first)?.sha256(), Shard::find(&copy)?.sha256());
+//! # std::fs::remove_dir_all(folder)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use std::fs::File;
 use std::io;
@@ -11,10 +26,11 @@ use autoactivator::{Consolidation, Labels, Learner, Observer, Share, Table};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, bad, io_error};
+use crate::hash::hex;
 use crate::origin;
 use crate::table::{Columns, FeatureTable, NO_CLASSES};
 
-/// A file with rows, and the hash of what it holds.
+/// A file with rows, and the hash of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
     path: PathBuf,
@@ -22,7 +38,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Reads a file to know what it holds.
+    /// Reads a file and hashes its content.
     pub fn find(path: &Path) -> Result<Self, Error> {
         Ok(Self {
             path: path.to_owned(),
@@ -35,7 +51,8 @@ impl Shard {
         &self.sha256
     }
 
-    /// Adds its rows to a share, under `name`, and says whether it did: not when its content is known already.
+    /// Adds its rows to a share under `name`. Returns whether it did: a shard whose content is already known adds
+    /// nothing.
     pub fn add_to(
         &self,
         share: &mut Share,
@@ -51,7 +68,9 @@ impl Shard {
     }
 }
 
-/// Adds the rows of a table that is no file to be remembered.
+/// Adds the rows of a table to a share without remembering the file: the same rows can be added again.
+///
+/// The observer is told about every batch, and can interrupt.
 pub fn add_rows(
     share: &mut Share,
     path: &Path,
@@ -71,10 +90,12 @@ pub fn add_rows(
     Ok(())
 }
 
-/// Rows with their classes.
+/// A stream of rows with their classes.
 pub type LabelledRows = Box<dyn Iterator<Item = Result<(Table, Labels), Error>>>;
 
 /// Streams the rows of a table with their classes, as `model` expects them.
+///
+/// A table without classes, or of another origin than the model's, is refused.
 pub fn labelled(path: &Path, columns: &Columns, model: &Consolidation) -> Result<LabelledRows, Error> {
     let columns = Columns {
         width: model.n_features(),
@@ -95,7 +116,9 @@ pub fn labelled(path: &Path, columns: &Columns, model: &Consolidation) -> Result
     })))
 }
 
-/// Makes the pool of `model` from rows of a sample, whose origin is the model's from then on; nothing is learned yet.
+/// Makes the pool of `model` from the rows of a sample, without learning them.
+///
+/// The model takes over the origin of the sample. When anything fails, it stays as it was.
 pub fn begin(
     model: &mut Consolidation,
     sample: &[PathBuf],
@@ -113,7 +136,7 @@ pub fn begin(
     Ok(())
 }
 
-/// The rows of several tables, one after the other; all of them are opened first.
+/// Streams the rows of several tables, one after the other. All tables are opened first, so that a bad one is found early.
 pub fn all_labelled(
     paths: &[PathBuf],
     columns: &Columns,
@@ -128,8 +151,7 @@ fn sha256(path: &Path) -> Result<String, Error> {
     let read = |path: &Path| -> io::Result<String> {
         let mut hasher = Hasher(Sha256::new());
         io::copy(&mut File::open(path)?, &mut hasher)?;
-        let digest = hasher.0.finalize();
-        Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(hex(&hasher.0.finalize()))
     };
     read(path).map_err(|cause| io_error(path, cause))
 }

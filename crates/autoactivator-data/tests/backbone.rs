@@ -333,7 +333,7 @@ fn models_that_are_no_backbones_are_refused_by_name() {
     );
 
     let rows = refused("rows.onnx", &tiny(1, &[Any("N"), Fixed(3)], &[features_output()]));
-    assert!(rows.contains("no batch of images"), "{rows}");
+    assert!(rows.contains("not a batch of images"), "{rows}");
     let grey = refused(
         "grey.onnx",
         &tiny(1, &[Any("N"), Fixed(1), Any("H"), Any("W")], &[features_output()]),

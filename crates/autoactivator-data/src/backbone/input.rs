@@ -1,20 +1,20 @@
-//! From pixels to the tensor that a backbone was trained on.
+//! From pixels to the tensor that a backbone was trained on: resized, normalised, in its order of dimensions.
 
 use image::RgbImage;
 
 use super::runtime::Tensor;
-use super::settings::Settings;
-use super::spec::{Channels, Layout};
+use crate::image::square;
+use crate::origin::{Channels, Layout, Settings};
 
 /// Values of a pixel.
 const COLOURS: usize = 3;
 
-/// The images as one batch, filled up with black ones to `n_images`.
+/// The images as one batch, padded with zeros to `n_images`.
 pub(super) fn tensor(images: &[&RgbImage], n_images: usize, settings: &Settings) -> Tensor {
     let side = settings.size;
     let mut values = Vec::with_capacity(n_images * COLOURS * side * side);
     for image in images {
-        let image = settings.resize.square(image, side as u32, settings.filter);
+        let image = square(image, side as u32, settings.resize, settings.filter);
         append(&mut values, &image, settings);
     }
     values.resize(n_images * COLOURS * side * side, 0.0);

@@ -1,13 +1,13 @@
 //! Frozen backbones: ONNX image models that turn each image into features.
 //!
-//! [`BackboneSpec`] says what is known about one, [`Backbone`] runs it, [`Identity`] tells it from others.
+//! [`BackboneSpec`] is what is known about one, `resolve` fills in the rest, and [`Backbone`] runs it. Its
+//! [`Identity`] tells it from others.
 
-mod identity;
 mod input;
 mod output;
 mod preset;
+mod resolve;
 mod runtime;
-mod settings;
 mod spec;
 
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use image::RgbImage;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, bad, io_error};
-
-pub use identity::Identity;
+use crate::hash::hex;
+use crate::origin::Identity;
 pub use preset::Preset;
+use resolve::resolve;
 pub use runtime::Engine;
 use runtime::{Graph, Runtime};
-pub use settings::Settings;
-pub use spec::{BackboneSpec, Channels, Layout};
+pub use spec::BackboneSpec;
 
 /// An ONNX image model, ready to turn images into features.
 pub struct Backbone {
@@ -36,21 +36,19 @@ pub struct Backbone {
 }
 
 impl Backbone {
-    /// Loads an ONNX file; `given` goes before what the file beside it says, and that before its preset.
+    /// Loads an ONNX file.
     ///
-    /// It is run once on a black image, so that a model that cannot be run is refused here.
+    /// Settings in `given` win over those of the TOML file beside the model, and these over the preset's. The model is
+    /// run once on a black image, so that one that cannot be run is refused here.
     pub fn open(path: &Path, given: BackboneSpec, engine: Engine) -> Result<Self, Error> {
         let onnx = std::fs::read(path).map_err(|cause| io_error(path, cause))?;
         if onnx.is_empty() {
             return Err(bad(path, "is an empty file, not an ONNX model"));
         }
-        let sha256: String = Sha256::digest(&onnx)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let sha256 = hex(&Sha256::digest(&onnx));
         let runtime = runtime::load(engine, onnx).map_err(|reason| bad(path, reason))?;
         let graph = runtime.graph();
-        let (settings, note) = Settings::resolve(path, given, &graph)?;
+        let (settings, note) = resolve(path, given, &graph)?;
         let mut backbone = Self {
             path: path.to_owned(),
             identity: Identity {
@@ -72,22 +70,22 @@ impl Backbone {
         Ok(backbone)
     }
 
-    /// Which one it is.
+    /// What tells it from other backbones.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// How many features it gives an image.
+    /// How many features it computes for an image.
     pub fn n_features(&self) -> usize {
         self.n_features
     }
 
-    /// What had to be assumed about it, for the user to know.
+    /// A note for the user: what had to be assumed about it.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// The features of each image, one after the other.
+    /// The features of each image, one image after the other.
     pub fn features(&self, images: &[&RgbImage]) -> Result<Vec<f32>, Error> {
         let at_a_time = self.fixed_batch.unwrap_or(images.len()).max(1);
         let mut features = Vec::with_capacity(images.len() * self.n_features);
@@ -112,7 +110,7 @@ impl Backbone {
         let given = rows.shape.first().copied();
         if given != Some(n_images) {
             return Err(failed(format!(
-                "it gives features of {given:?} images for {n_images}"
+                "it returns features of {given:?} images for {n_images}"
             )));
         }
         Ok(rows.values)

@@ -1,12 +1,12 @@
-//! Which output of a backbone holds the features, and how each image gets one row of them.
+//! Which output of a backbone holds the features, and how it becomes one row per image.
 
 use std::path::Path;
 
 use super::runtime::{Port, Tensor, list};
-use super::spec::Layout;
 use crate::error::{Error, bad};
+use crate::origin::Layout;
 
-/// What exporters call features, the likeliest first.
+/// The names that exporters give to features, the most likely first.
 const USUAL_NAMES: [&str; 6] = [
     "features",
     "embedding",
@@ -16,8 +16,7 @@ const USUAL_NAMES: [&str; 6] = [
     "last_hidden_state",
 ];
 
-/// The name of the output to read: the one that was asked for, else the only one, else one that is called like
-/// features.
+/// The name of the output to read: the one that was asked for, else the only one, else one with a usual name.
 pub(super) fn choose(
     path: &Path,
     outputs: &[Port],
@@ -46,9 +45,8 @@ pub(super) fn choose(
 
 /// One row of features per image.
 ///
-/// `(images, features)` are taken as they are; a map of features is averaged over space, `(N, C, H, W)` or
-/// `(N, H, W, C)` as the input is; of tokens `(images, tokens, features)`, the first one stands for the image, as in
-/// a vision transformer.
+/// `(images, features)` is taken as it is. A map of features, `(N, C, H, W)` or `(N, H, W, C)` like the input, is averaged
+/// over space. Of `(images, tokens, features)` the first token stands for the image, as in a vision transformer.
 pub(super) fn rows(output: Tensor, layout: Layout) -> Result<Tensor, String> {
     match (output.shape.as_slice(), layout) {
         (&[_, _], _) => Ok(output),

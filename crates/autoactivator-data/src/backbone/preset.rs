@@ -1,4 +1,4 @@
-//! Backbones that are known by name, and what each wants to see.
+//! Backbones that are known by name, and how images are shown to each.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::spec::BackboneSpec;
-use crate::image::{Filter, Resize};
+use crate::origin::{Filter, Resize};
 
 /// Means and deviations of ImageNet's colours, which most backbones were trained with.
 pub(super) const IMAGENET: Colours = ([123.675, 116.28, 103.53], [58.395, 57.12, 57.375]);
 
-/// Those of the images that CLIP saw.
+/// Means and deviations of the images that CLIP was trained with.
 const CLIP: Colours = (
     [122.770_94, 116.746_01, 104.093_74],
     [68.500_53, 66.632_25, 70.323_16],
@@ -22,8 +22,9 @@ pub(super) type Colours = ([f32; 3], [f32; 3]);
 
 /// A known backbone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Preset {
-    /// EfficientNet-Lite0 at 128 pixels: a third of the work of 224, and few classes are confused by that.
+    /// EfficientNet-Lite0 at 128 pixels: a third of the work of 224, at little loss.
     #[serde(rename = "efficientnet-lite0")]
     EfficientNetLite0,
     /// ResNet-18.
@@ -76,7 +77,7 @@ impl Preset {
         }
     }
 
-    /// The preset whose name the stem of a model file begins with, whatever stands between its words.
+    /// The preset that a file name begins with, whatever stands between its words: `ResNet_18-v1` is `resnet18`.
     pub fn of_file(stem: &str) -> Option<Self> {
         let stem = letters(stem);
         Self::ALL
@@ -84,7 +85,7 @@ impl Preset {
             .find(|preset| stem.starts_with(&letters(preset.name())))
     }
 
-    /// What it wants to see.
+    /// Its settings.
     pub fn spec(self) -> BackboneSpec {
         let torchvision = || spec(IMAGENET, 224, Resize::Crop(0.875), Filter::Bilinear);
         match self {

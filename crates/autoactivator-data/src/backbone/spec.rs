@@ -1,7 +1,7 @@
-//! What a backbone wants to see, as far as somebody said so.
+//! How images are shown to a backbone, as far as anybody stated it.
 //!
 //! Each setting comes from the first of these that states it: the caller, the TOML file beside the model, the preset,
-//! the graph itself, and what most backbones trained on ImageNet want.
+//! the graph itself, and what is usual for backbones trained on ImageNet.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::preset::Preset;
 use crate::error::{Error, bad, io_error};
-use crate::image::{Filter, Resize};
+use crate::origin::{Channels, Filter, Layout, Resize};
 
-/// Settings of a backbone, each of them optional: in TOML, the keys carry these names.
+/// Settings of a backbone, each of them optional. A TOML file beside the model has the same keys.
 ///
 /// ```toml
 /// output = "features"
@@ -24,7 +24,7 @@ use crate::image::{Filter, Resize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BackboneSpec {
-    /// A known backbone whose settings are meant.
+    /// A known backbone, whose settings are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
     /// Name of the output that holds the features.
@@ -33,7 +33,7 @@ pub struct BackboneSpec {
     /// Height and width of the input, in pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
-    /// Order of the sides of the input.
+    /// Order of the dimensions of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layout: Option<Layout>,
     /// Order of the colours.
@@ -42,40 +42,20 @@ pub struct BackboneSpec {
     /// Subtracted from the values 0 to 255, one per channel in the order of `channels`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<[f32; 3]>,
-    /// What they are divided by then, one per channel in the order of `channels`.
+    /// What they are then divided by, one per channel in the order of `channels`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<[f32; 3]>,
     /// What happens to images that are not square.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resize: Option<Resize>,
-    /// How pixels between pixels are found.
+    /// How values between pixels are found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
 }
 
-/// Order of the sides of the input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Layout {
-    /// Images, channels, rows, columns: PyTorch.
-    Nchw,
-    /// Images, rows, columns, channels: TensorFlow.
-    Nhwc,
-}
-
-/// Order of the colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Channels {
-    /// Red, green, blue.
-    Rgb,
-    /// Blue, green, red.
-    Bgr,
-}
-
 impl BackboneSpec {
-    /// What the TOML file beside the model says, `model.toml` for `model.onnx`; nothing when there is none.
-    pub fn beside(model: &Path) -> Result<Self, Error> {
+    /// Reads the TOML file beside the model, `model.toml` for `model.onnx`; empty when there is none.
+    pub(super) fn beside(model: &Path) -> Result<Self, Error> {
         let path = model.with_extension("toml");
         if path == model || !path.exists() {
             return Ok(Self::default());
@@ -84,7 +64,7 @@ impl BackboneSpec {
         toml::from_str(&text).map_err(|error| bad(&path, error.to_string()))
     }
 
-    /// These settings, and those of `other` where there is none.
+    /// These settings, with those of `other` where one is missing.
     pub fn or(self, other: Self) -> Self {
         Self {
             preset: self.preset.or(other.preset),

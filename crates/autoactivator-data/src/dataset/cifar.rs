@@ -1,16 +1,18 @@
 //! Reads the binary format of CIFAR-100: a coarse label, a fine label, and three planes of 32 × 32 bytes for each image.
 //!
-//! [`open_folder`] reads what [`fetch`](super::fetch) unpacks. The fine labels are the classes.
+//! [`open`] reads what `fetch` unpacks. The fine labels are the classes.
 
 use std::fs;
 use std::path::Path;
 
 use autoactivator::{ImageShape, Table};
 
-use super::{Dataset, NamedRows, bad, name_of};
-use crate::error::Error;
+use super::rows::NamedRows;
+use super::{Dataset, name_of};
+use crate::error::{Error, bad, io_error};
 
 /// The files of a folder: training rows, test rows, and the class names.
+#[cfg(feature = "fetch")]
 pub(super) const FILES: [&str; 3] = [TRAIN, TEST, NAMES];
 const TRAIN: &str = "train.bin";
 const TEST: &str = "test.bin";
@@ -30,26 +32,21 @@ pub(super) fn is_in(folder: &Path) -> bool {
 }
 
 /// Opens `train.bin`, `test.bin` and `fine_label_names.txt` of a folder.
-pub(super) fn open_folder(folder: &Path) -> Result<Dataset, Error> {
+pub(super) fn open(folder: &Path) -> Result<Dataset, Error> {
     let names = read_names(&folder.join(NAMES))?;
     let train = read_rows(&folder.join(TRAIN), &names)?;
     let test = read_rows(&folder.join(TEST), &names)?;
     Dataset::new(name_of(folder), folder, train, test, Some(SHAPE))
 }
 
-fn unreadable(path: &Path, cause: std::io::Error) -> Error {
-    let path = path.to_owned();
-    Error::Io { path, cause }
-}
-
 fn read_names(path: &Path) -> Result<Vec<String>, Error> {
-    let text = fs::read_to_string(path).map_err(|cause| unreadable(path, cause))?;
+    let text = fs::read_to_string(path).map_err(|cause| io_error(path, cause))?;
     let names = text.lines().map(str::trim).filter(|name| !name.is_empty());
     Ok(names.map(str::to_owned).collect())
 }
 
 fn read_rows(path: &Path, names: &[String]) -> Result<NamedRows, Error> {
-    let bytes = fs::read(path).map_err(|cause| unreadable(path, cause))?;
+    let bytes = fs::read(path).map_err(|cause| io_error(path, cause))?;
     if bytes.len() % RECORD != 0 {
         let reason = format!(
             "{} bytes are not a multiple of {RECORD}, the size of an image with its labels; fetch the file again",
@@ -105,7 +102,7 @@ mod tests {
     #[test]
     fn planes_become_pixels_and_fine_labels_names() {
         let folder = folder(&[record(1), record(0)].concat(), &record(1));
-        let data = super::super::open_folder(folder.path()).unwrap();
+        let data = open(folder.path()).unwrap();
         assert_eq!(data.image, Some(SHAPE));
         assert_eq!(data.train.y.names(), ["apple", "bear"]);
         assert_eq!(data.train.y.codes(), [0, 1]);
@@ -119,16 +116,14 @@ mod tests {
     #[test]
     fn damaged_files_are_refused_by_name() {
         let refused = |train: &[u8], expected: &str| {
-            let error = open_folder(folder(train, &record(1)).path())
-                .unwrap_err()
-                .to_string();
+            let error = open(folder(train, &record(1)).path()).unwrap_err().to_string();
             assert!(error.contains(TRAIN) && error.contains(expected), "{error}");
         };
         refused(&record(1)[1..], "not a multiple of 3074");
         refused(&[record(1), record(2)].concat(), "image 2: label 2");
         let without = folder(&record(0), &record(1));
         fs::remove_file(without.path().join(TEST)).unwrap();
-        let error = open_folder(without.path()).unwrap_err().to_string();
+        let error = open(without.path()).unwrap_err().to_string();
         assert!(error.contains(TEST), "{error}");
     }
 }

@@ -6,9 +6,11 @@ use std::path::Path;
 
 use autoactivator::{ImageShape, Table};
 
+use super::Dataset;
+use super::rows::NamedRows;
 use super::split::split;
-use super::{Dataset, NamedRows};
 use crate::error::Error;
+use crate::table::embedded_csv;
 
 pub(super) const NAME: &str = "digits";
 
@@ -27,7 +29,7 @@ const WHITE: f32 = 16.0;
 /// Opens the built-in digits.
 pub(super) fn open() -> Result<Dataset, Error> {
     let path = Path::new("built-in digits");
-    let rows = crate::table::embedded_csv(path, FILE)?;
+    let rows = embedded_csv(path, FILE)?;
     let pixels = rows.x.rows().values().iter().map(|&pixel| pixel / WHITE);
     let scaled = NamedRows {
         x: Table::new(pixels.collect(), rows.x.rows().n_features())?,

@@ -1,38 +1,21 @@
 //! How one table becomes two: a fixed share of each class is kept for the exam.
 //!
-//! [`split`] is what `csv` and `digits` call for data that comes without a test set of its own.
+//! [`split`] is for data without a test set of its own: a single table, and `digits`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-
-use super::{NamedRows, bad};
-use crate::error::Error;
+use super::rows::NamedRows;
+use crate::error::{Error, bad};
+use crate::held_out::hold_out;
 
 /// Fixed, so that everybody is examined on the same rows.
 const SEED: u64 = 0;
 
-/// One row in five goes to the test split.
-const TEST_SHARE: f64 = 0.2;
-
 /// Splits rows 80/20 into training and test rows, class by class, both in the order of the file.
 pub(super) fn split(path: &Path, rows: &NamedRows) -> Result<(NamedRows, NamedRows), Error> {
-    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let (mut train, mut test) = (Vec::new(), Vec::new());
-    for (class, mut members) in rows_by_class(&rows.y) {
-        if members.len() < 2 {
-            return Err(bad(path, one_row(class)));
-        }
-        members.shuffle(&mut rng);
-        let n_test = (members.len() as f64 * TEST_SHARE).round().max(1.0) as usize;
-        train.extend_from_slice(&members[n_test..]);
-        test.extend_from_slice(&members[..n_test]);
-    }
-    train.sort_unstable();
-    test.sort_unstable();
+    let parts = hold_out(rows_by_class(&rows.y), SEED);
+    let (train, test) = parts.map_err(|class| bad(path, one_row(class)))?;
     Ok((rows.gather(&train), rows.gather(&test)))
 }
 
@@ -46,7 +29,7 @@ fn rows_by_class(labels: &[String]) -> BTreeMap<&str, Vec<usize>> {
 
 fn one_row(class: &str) -> String {
     format!(
-        "class '{class}' has one row, but needs one to learn from and one for the exam: add rows, remove it, \
+        "class '{class}' has only one row, but needs one to learn from and one for the exam: add rows, remove it, \
          or give a folder with train.csv and test.csv"
     )
 }
@@ -101,6 +84,6 @@ mod tests {
             .err()
             .unwrap()
             .to_string();
-        assert!(error.contains("'b' has one row"), "{error}");
+        assert!(error.contains("'b' has only one row"), "{error}");
     }
 }

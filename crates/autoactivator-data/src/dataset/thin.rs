@@ -1,12 +1,14 @@
 //! A smaller data set for a quick look: evenly spaced rows of every class.
 //!
-//! Adds [`Dataset::thinned`]; [`data`](super) opens what is thinned.
+//! Adds [`Dataset::thinned`] to what [`open`](super::open) returns.
 
 use super::{Dataset, Split};
 
 impl Dataset {
-    /// At most about so many training and test rows, as many of each class as its part of all rows, evenly spaced
-    /// and at least two of each.
+    /// Keeps about `train` training rows and `test` test rows.
+    ///
+    /// The rows of each class are evenly spaced, and in proportion to all its rows, but at least two. A part that has
+    /// fewer rows than asked for stays whole.
     pub fn thinned(self, train: usize, test: usize) -> Self {
         Self {
             train: self.train.thinned(train),
@@ -35,7 +37,7 @@ impl Split {
     }
 }
 
-/// Evenly spaced ones of a class's rows: n of `total`, in proportion.
+/// The share of a class when `n` of `total` rows are kept, evenly spaced.
 fn spaced(rows: &[usize], n: usize, total: usize) -> Vec<usize> {
     let kept = (rows.len() * n / total).max(2).min(rows.len());
     (0..kept).map(|i| rows[i * rows.len() / kept]).collect()

@@ -1,4 +1,4 @@
-//! The stream of rows: a few batches of images at a time, one to a thread, handed on in the order of the folder.
+//! The stream of rows: each thread computes a few batches of images, and rows are handed on in the order of the folder.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -16,21 +16,21 @@ use crate::cache::{Cache, Kept};
 use crate::error::{Error, bad};
 use crate::image::{ImageFile, ImageFolder};
 
-/// How many batches each thread computes before rows are handed on: the last ones leave the others waiting.
+/// How many batches each thread computes before rows are handed on. With more, threads wait less for the slowest one.
 const BATCHES_PER_THREAD: usize = 8;
 
-/// How often the caller is asked whether to go on.
+/// How often the caller is asked whether to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How images are worked through.
 pub struct ExtractOptions<'a> {
-    /// Where features that were computed before are kept; none to compute all of them.
+    /// Where computed features are kept; none to compute all of them.
     pub cache: Option<&'a Cache>,
-    /// Whether an image that cannot be read is an error; by default it is skipped.
+    /// Whether an image that cannot be read ends the stream with an error; by default it is skipped.
     pub strict: bool,
     /// How many images go through a backbone at a time.
     pub batch: usize,
-    /// Told how many images are done, and of how many.
+    /// Told how many images are done, and how many there are.
     pub progress: Option<Box<dyn FnMut(usize, usize) + 'a>>,
     /// Asked whether to stop.
     pub interrupted: Option<&'a dyn Fn() -> bool>,
@@ -51,9 +51,9 @@ impl Default for ExtractOptions<'_> {
 /// An image that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Which one.
+    /// The image.
     pub path: PathBuf,
-    /// Why, with the path in front.
+    /// Why it could not be read, with the path in front.
     pub reason: String,
 }
 
@@ -68,8 +68,8 @@ impl Skipped {
 
 /// Rows of features, batch by batch in the order of the folder.
 ///
-/// Images that cannot be read are left out and told by [`skipped`](Self::skipped) once the stream has ended; when
-/// that is all of them, the stream ends with an error. After an error it ends.
+/// Images that cannot be read are left out and listed by [`skipped`](Self::skipped). When none can be read, the stream
+/// ends with an error. After any error it ends.
 pub struct ImageRows<'a> {
     extractor: &'a Extractor,
     folder: &'a ImageFolder,
@@ -116,12 +116,12 @@ impl<'a> ImageRows<'a> {
         &self.skipped
     }
 
-    /// What the user should know, such as a cache that cannot be written.
+    /// Warnings for the user, such as about a cache that cannot be written.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// How many rows a backbone had to compute so far, because they were not kept.
+    /// How many rows had to be computed so far, because the cache did not have them.
     pub fn computed(&self) -> usize {
         self.computed
     }
@@ -133,7 +133,7 @@ impl<'a> ImageRows<'a> {
             let batch = self.options.batch.max(1);
             let remaining = &folder.images()[self.n_done..];
             let files = &remaining[..remaining.len().min(threads * batch * BATCHES_PER_THREAD)];
-            // A few images are shared out too.
+            // A few images are also divided among all threads.
             let batch = batch.min(files.len().div_ceil(threads));
             let done = self.compute(files, batch, threads)?;
             self.n_done += files.len();
@@ -147,7 +147,7 @@ impl<'a> ImageRows<'a> {
         Ok(None)
     }
 
-    /// Works through some images, several batches at a time, and tells the caller how far it is.
+    /// Works through some images, several batches at a time, and reports progress.
     fn compute(&mut self, files: &[ImageFile], batch: usize, threads: usize) -> Result<Vec<Done>, Error> {
         let batches: Vec<&[ImageFile]> = files.chunks(batch).collect();
         let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -196,7 +196,7 @@ impl<'a> ImageRows<'a> {
         })
     }
 
-    /// Puts together what the threads made.
+    /// Joins the results of the threads.
     fn gather(&mut self, files: &[ImageFile], done: Vec<Done>) -> Result<Option<Batch>, Error> {
         let mut rows = Vec::with_capacity(files.len());
         for group in done {
@@ -233,7 +233,7 @@ impl<'a> ImageRows<'a> {
     }
 }
 
-/// Keeps what is new at once, so that little is lost when the process ends before its time.
+/// Keeps new features at once, so that little is lost when the process is killed.
 fn keep(kept: &[Option<Kept>], done: &Done, warnings: &mut Vec<String>) {
     for (kept, fresh) in kept.iter().zip(&done.fresh) {
         if let Some(kept) = kept

@@ -1,4 +1,4 @@
-//! What one thread does with a few images: read, look up, decode, compute.
+//! What one thread does with a few images: read, look up in the cache, decode, compute.
 
 use std::fs;
 
@@ -10,23 +10,23 @@ use crate::cache::{Content, Kept};
 use crate::error::{Error, bad, io_error};
 use crate::image::{ImageFile, decode};
 
-/// What became of a few images.
+/// The results for a few images.
 #[derive(Default)]
 pub(super) struct Done {
     /// The features of each image; none for those that were skipped.
     pub(super) rows: Vec<Option<Vec<f32>>>,
-    /// What could not be read.
+    /// The images that could not be read.
     pub(super) skipped: Vec<Skipped>,
-    /// What each backbone computed, to be kept.
+    /// What each backbone computed, for the cache.
     pub(super) fresh: Vec<Vec<(Content, Vec<f32>)>>,
 }
 
-/// One image on its way.
+/// One image while it is worked on.
 struct Seen {
     content: Content,
-    /// What was kept of each backbone.
+    /// What the cache holds of each backbone.
     kept: Vec<Option<Vec<f32>>>,
-    /// Decoded only when something is missing.
+    /// Decoded only when the cache does not hold everything.
     pixels: Option<RgbImage>,
 }
 
@@ -85,7 +85,7 @@ impl Extractor {
     }
 }
 
-/// Computes what is missing of one backbone, and hands that back to be kept.
+/// Computes what the cache lacks of one backbone, and returns it to be kept.
 fn fill(
     backbone: &Backbone,
     number: usize,
@@ -107,7 +107,10 @@ fn fill(
     let mut fresh = Vec::with_capacity(missing.len());
     for (&i, row) in missing.iter().zip(rows) {
         if row.iter().any(|value| !value.is_finite()) {
-            let reason = format!("{} gives features that are not finite", backbone.identity());
+            let reason = format!(
+                "{} computes features that are not finite: it cannot be used for this image",
+                backbone.identity()
+            );
             return Err(bad(&files[i].path, reason));
         }
         if let Some(image) = &mut seen[i] {

@@ -1,10 +1,15 @@
 //! From the bytes of a file to upright pixels in red, green and blue.
+//!
+//! Images come from strangers: sizes are limited before anything is decoded, and a damaged file is refused.
 
 use std::io::Cursor;
 use std::path::Path;
 
+/// An image of red, green and blue bytes. It is deliberately the type of the crate `image`, so that images can be passed
+/// to and from other code that uses that crate.
+pub use image::RgbImage;
 use image::error::{ImageError, LimitErrorKind};
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgb, RgbImage};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgb};
 
 use super::jpeg;
 use crate::error::{Error, bad};
@@ -17,15 +22,15 @@ const MOST_BYTES: u64 = 512 << 20;
 
 /// Decodes a JPEG, PNG or WebP image, whatever the file is called.
 ///
-/// It is turned upright as its EXIF orientation says, grey becomes three equal channels, 16 bits become 8, and what
-/// is transparent is laid over white. An image of more than 16,384 pixels a side, or of more than 512 MB, is refused
-/// before it is decoded.
+/// `path` is its name in errors. The image is turned upright as its EXIF orientation says, grey becomes three equal
+/// channels, 16 bits become 8, and transparent pixels are laid over white. An image of more than 16,384 pixels a side, or
+/// of more than 512 MB, is refused before it is decoded.
 pub fn decode(path: &Path, bytes: &[u8]) -> Result<RgbImage, Error> {
     decode_within(path, bytes, MOST_BYTES)
 }
 
-/// The same for an image that may take only so many bytes once decoded.
-pub fn decode_within(path: &Path, bytes: &[u8], most_bytes: u64) -> Result<RgbImage, Error> {
+/// Decodes an image as [`decode`] does, but allows it at most `most_bytes` of memory.
+pub(crate) fn decode_within(path: &Path, bytes: &[u8], most_bytes: u64) -> Result<RgbImage, Error> {
     if bytes.is_empty() {
         return Err(bad(path, "is an empty file, not an image"));
     }
@@ -51,7 +56,7 @@ fn upright(bytes: &[u8], most_bytes: u64) -> Result<DynamicImage, ImageError> {
     limits.max_alloc = Some(most_bytes);
     reader.limits(limits.clone());
     let mut decoder = reader.into_decoder()?;
-    // The reader leaves the last word on the memory of the pixels themselves to its caller.
+    // The reader does not count the memory of the decoded pixels.
     limits.reserve(decoder.total_bytes())?;
     let orientation = decoder.orientation()?;
     let mut image = DynamicImage::from_decoder(decoder)?;
@@ -69,7 +74,9 @@ fn over_white(image: &DynamicImage) -> RgbImage {
 
 fn reason(error: &ImageError, most_bytes: u64) -> String {
     match error {
-        ImageError::Unsupported(_) => format!("is no JPEG, PNG or WebP image that can be decoded: {error}"),
+        ImageError::Unsupported(_) => {
+            format!("is not a JPEG, PNG or WebP image that can be decoded: {error}")
+        }
         ImageError::Limits(limit) => match limit.kind() {
             LimitErrorKind::DimensionError => {
                 format!("is larger than {LONGEST_SIDE} pixels a side: make it smaller")

@@ -9,19 +9,18 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, bad, io_error};
 use crate::part::Part;
 
-/// What a file must end in to be taken for an image.
+/// The extensions of images.
 const EXTENSIONS: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
 
-/// Deeper folders can only come from a link that leads back.
-const DEEPEST: usize = 32;
+/// Folders nested deeper than this can only come from a link to a folder above. macOS follows at most 32 links in a path,
+/// so that a larger number would never be reached there.
+const DEEPEST: usize = 24;
 
-/// The images of a folder, in the order of class and name.
+/// The images of a folder, in the order of class and name. Files that are not images are left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageFolder {
     pub(super) root: PathBuf,
     pub(super) images: Vec<ImageFile>,
-    ignored: usize,
-    empty: Vec<String>,
 }
 
 /// One image.
@@ -54,7 +53,8 @@ impl Part {
 impl ImageFolder {
     /// Lists the images of `path`: a folder with a folder per class, a folder of images, or one image.
     ///
-    /// Images are what ends in `.jpg`, `.jpeg`, `.png` or `.webp`, in any case. What begins with a dot is skipped.
+    /// Images are files that end in `.jpg`, `.jpeg`, `.png` or `.webp`, in upper or lower case. What begins with a dot is
+    /// skipped.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let found = fs::metadata(path).map_err(|cause| io_error(path, cause))?;
         if !found.is_dir() {
@@ -82,7 +82,7 @@ impl ImageFolder {
 
     /// Whether `dir` is a data set with parts: `train` with folders in it, and `test` or `val`.
     ///
-    /// A `train` without folders in it is a class like any other: the vehicle.
+    /// A `train` without folders in it is a class of that name, perhaps of vehicles.
     pub fn has_parts(dir: &Path) -> bool {
         let holds_folders = |folder: PathBuf| {
             fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(|entry| entry.path().is_dir()))
@@ -103,8 +103,6 @@ impl ImageFolder {
         Ok(Self {
             root: path.to_owned(),
             images: vec![image],
-            ignored: 0,
-            empty: Vec::new(),
         })
     }
 
@@ -112,8 +110,6 @@ impl ImageFolder {
         let mut folder = Self {
             root: root.to_owned(),
             images: Vec::new(),
-            ignored: 0,
-            empty: Vec::new(),
         };
         let mut loose = Vec::new();
         for entry in visible_entries(root)? {
@@ -121,17 +117,13 @@ impl ImageFolder {
                 folder.add_class(&entry)?;
             } else if is_image(&entry) {
                 loose.push(entry);
-            } else {
-                folder.ignored += 1;
             }
         }
+        // Beside class folders, an image in none of them has no class and is left out.
         if folder.images.is_empty() {
             for path in &loose {
                 folder.add(None, path)?;
             }
-        } else {
-            // Beside class folders, an image in none of them has no class to be learned as.
-            folder.ignored += loose.len();
         }
         if folder.images.is_empty() {
             return Err(bad(
@@ -145,18 +137,14 @@ impl ImageFolder {
 
     fn add_class(&mut self, dir: &Path) -> Result<(), Error> {
         let class = utf8(dir, dir.file_name().unwrap_or_default())?;
-        let before = self.images.len();
-        self.walk(class, dir, 0)?;
-        if self.images.len() == before {
-            self.empty.push(class.to_owned());
-        }
-        Ok(())
+        self.walk(class, dir, 0)
     }
 
     fn walk(&mut self, class: &str, dir: &Path, depth: usize) -> Result<(), Error> {
         if depth > DEEPEST {
-            let reason =
-                format!("is nested more than {DEEPEST} folders deep: look for a link that leads back");
+            let reason = format!(
+                "is nested more than {DEEPEST} folders deep: look for a link that leads back to a folder above"
+            );
             return Err(bad(dir, reason));
         }
         for entry in visible_entries(dir)? {
@@ -164,8 +152,6 @@ impl ImageFolder {
                 self.walk(class, &entry, depth + 1)?;
             } else if is_image(&entry) {
                 self.add(Some(class), &entry)?;
-            } else {
-                self.ignored += 1;
             }
         }
         Ok(())
@@ -182,7 +168,7 @@ impl ImageFolder {
         Ok(())
     }
 
-    /// What was opened.
+    /// The folder or image that was opened.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -203,24 +189,6 @@ impl ImageFolder {
         Some(classes)
     }
 
-    /// The class, when there is only one: a learner can hardly learn from that.
-    pub fn only_class(&self) -> Option<&str> {
-        match self.classes()?.as_slice() {
-            &[class] => Some(class),
-            _ => None,
-        }
-    }
-
-    /// How many files are no images, or images beside the class folders.
-    pub fn ignored(&self) -> usize {
-        self.ignored
-    }
-
-    /// The folders that would be classes but hold no image.
-    pub fn empty_folders(&self) -> &[String] {
-        &self.empty
-    }
-
     /// The same folder with other images of it.
     pub(super) fn with_images(&self, images: Vec<ImageFile>) -> Self {
         Self {
@@ -230,7 +198,7 @@ impl ImageFolder {
     }
 }
 
-/// What a folder holds, in the order of the names, without what begins with a dot.
+/// The entries of a folder in the order of their names, without those that begin with a dot.
 fn visible_entries(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(dir).map_err(|cause| io_error(dir, cause))? {
@@ -243,7 +211,7 @@ fn visible_entries(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(entries)
 }
 
-/// Whether a file is taken for an image, by its name.
+/// Whether a file is taken for an image, judged by its extension alone.
 pub fn is_image(path: &Path) -> bool {
     path.extension()
         .is_some_and(|end| EXTENSIONS.iter().any(|image| end.eq_ignore_ascii_case(image)))
@@ -296,15 +264,6 @@ mod tests {
             ["a/x.jpg", "b/1.jpeg", "b/2.PNG", "b/deeper/3.webp"]
         );
         assert_eq!(images.classes().unwrap(), ["a", "b"]);
-        assert_eq!(images.ignored(), 3);
-        assert_eq!(images.empty_folders(), ["none"]);
-        assert_eq!(images.only_class(), None);
-    }
-
-    #[test]
-    fn one_class_is_told() {
-        let dir = folder(&["a/1.png", "a/2.png"]);
-        assert_eq!(ImageFolder::open(dir.path()).unwrap().only_class(), Some("a"));
     }
 
     #[test]
@@ -359,7 +318,8 @@ mod tests {
         assert!(error(ImageFolder::open(dir.path())).contains("leads back"));
     }
 
-    #[cfg(unix)]
+    /// macOS has no such names.
+    #[cfg(all(unix, not(target_os = "macos")))]
     #[test]
     fn names_that_are_not_utf8_are_named() {
         use std::os::unix::ffi::OsStrExt;

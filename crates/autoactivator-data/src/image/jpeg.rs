@@ -1,9 +1,9 @@
-//! Whether a JPEG is all there: its decoder would rather make up the rest than say that it is missing.
+//! Whether a JPEG is complete: the decoder fills a missing end with grey instead of reporting it.
 
 const START_OF_SCAN: u8 = 0xda;
 const END_OF_IMAGE: [u8; 2] = [0xff, 0xd9];
 
-/// Whether the end of the image comes after its first scan; a thumbnail before that has an end of its own.
+/// Whether there is an end of image after the first scan. A thumbnail before the scan has an end of its own.
 pub(super) fn is_whole(jpeg: &[u8]) -> bool {
     let scan = first_scan(jpeg).unwrap_or(jpeg.len());
     jpeg[scan..].windows(2).rev().any(|marker| marker == END_OF_IMAGE)

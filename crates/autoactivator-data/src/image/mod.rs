@@ -1,7 +1,7 @@
 //! Images on disk: which ones there are, what class each has, and their pixels.
 //!
-//! [`ImageFolder`] lists, [`decode`] gives pixels, [`Resize`] brings them to the size that a backbone wants, and
-//! [`Pixels`] takes them as features.
+//! [`ImageFolder`] lists them, [`decode`] reads one, [`square`] brings it to the size that a backbone takes, and [`Pixels`]
+//! takes the pixels as features.
 
 mod decode;
 mod folder;
@@ -11,7 +11,8 @@ mod resample;
 mod resize;
 mod split;
 
-pub use decode::{decode, decode_within};
+pub(crate) use decode::decode_within;
+pub use decode::{RgbImage, decode};
 pub use folder::{ImageFile, ImageFolder, is_image};
 pub use pixels::Pixels;
-pub use resize::{Filter, Resize};
+pub(crate) use resize::square;

@@ -1,19 +1,22 @@
 //! Pixels as features, for small images that need no backbone.
+//!
+//! [`Pixels`] is a shape; every image is resized to it.
 
 use autoactivator::ImageShape;
 use image::RgbImage;
 
 use super::resize::to_size;
-use super::{Filter, ImageFolder, decode};
+use super::{ImageFolder, decode};
 use crate::error::{Error, bad, io_error};
+use crate::origin::Filter;
 
-/// The longest side that is taken from the images themselves: more than that asks for a backbone.
+/// The longest side that is taken from the images themselves: larger images need a backbone.
 const LONGEST_SIDE: u32 = 64;
 
 /// The longest side that may be asked for.
 const MOST_GIVEN: usize = 1024;
 
-/// How many images are looked at to see whether they are grey.
+/// How many images are checked for colour.
 const LOOKED_AT: usize = 100;
 
 /// Turns each image into its pixels, 0 to 1, in the order of [`ImageShape`].
@@ -24,7 +27,7 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// Takes pixels at this shape.
+    /// Resizes every image to this shape: sides of 1 to 1024 pixels, and 1 channel or 3.
     pub fn new(shape: ImageShape) -> Result<Self, Error> {
         let sides = 1..=MOST_GIVEN;
         if matches!(shape.channels, 1 | 3) && sides.contains(&shape.height) && sides.contains(&shape.width) {
@@ -37,8 +40,8 @@ impl Pixels {
         }))
     }
 
-    /// Takes the shape of the first image that can be read, of at most 64 pixels a side, with one channel when all of
-    /// the first 100 images are grey.
+    /// Takes the shape of the first image that can be read, but at most 64 pixels a side. It has one channel when the
+    /// first 100 images are all grey, else three.
     pub fn like(folder: &ImageFolder) -> Result<Self, Error> {
         let mut readable = folder.images().iter().filter_map(|image| {
             let bytes = std::fs::read(&image.path).map_err(|cause| io_error(&image.path, cause));

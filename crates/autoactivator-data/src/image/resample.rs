@@ -1,16 +1,16 @@
-//! Pixels between pixels: a part of an image at another size, one direction after the other.
+//! Values between pixels: a part of an image at another size, one direction after the other.
 //!
-//! The same sums as Pillow's, rounded after each direction as there. A part is sampled directly, so that the middle of a
-//! very long image costs no more than that of a square one.
+//! The sums are Pillow's, rounded after each direction as there. A part is sampled directly, so that the middle of a very
+//! long image costs no more than that of a square one.
 
 use image::RgbImage;
 
-use super::Filter;
+use crate::origin::Filter;
 
 /// Values of a pixel.
 const CHANNELS: usize = 3;
 
-/// Along one side of an image: which part is taken, and to how many pixels.
+/// Which part of one side of an image is taken, and how many pixels it becomes.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     start: f32,
@@ -28,7 +28,7 @@ impl Span {
         }
     }
 
-    /// What the middle `pixels` show once the side is scaled.
+    /// The part that the middle `pixels` show once the side is scaled.
     pub(super) fn middle(length: u32, scale: f32, pixels: u32) -> Self {
         let scaled = (length as f32 * scale).round().max(pixels as f32);
         let before = ((scaled - pixels as f32) / 2.0).floor();
@@ -59,7 +59,7 @@ impl Span {
     }
 }
 
-/// The old pixels that a new one is a mean of.
+/// The old pixels whose weighted mean is a new one.
 struct Taps {
     first: usize,
     weights: Vec<f32>,
@@ -96,11 +96,11 @@ impl Filter {
     }
 }
 
-/// That part of the image, at that size.
+/// A part of an image at another size.
 pub(super) fn resample(image: &RgbImage, across: Span, down: Span, filter: Filter) -> RgbImage {
     let columns = across.taps(image.width(), filter);
     let rows = down.taps(image.height(), filter);
-    // Only the rows that are looked at again are narrowed.
+    // Only the rows that the second step needs are narrowed.
     let first = rows.first().map_or(0, |taps| taps.first);
     let end = rows.iter().map(Taps::end).max().unwrap_or(0);
     let row_length = CHANNELS * image.width() as usize;
@@ -138,7 +138,7 @@ fn narrow(row: &[u8], taps: &Taps) -> [u8; CHANNELS] {
 }
 
 fn rounded(value: f32) -> u8 {
-    (value + 0.5) as u8 // Saturates: a cubic may overshoot.
+    (value + 0.5) as u8 // The cast saturates: a cubic filter may overshoot.
 }
 
 #[cfg(test)]

@@ -2,33 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-
 use super::{ImageFile, ImageFolder};
 use crate::error::{Error, bad};
-
-/// One image in five goes to the test part.
-const TEST_SHARE: f64 = 0.2;
+use crate::held_out::hold_out;
 
 impl ImageFolder {
     /// Splits the images 80/20 into training and test images, class by class, both in the order of the folder.
+    ///
+    /// The same seed gives the same split. A class of one image, or a folder without classes, is refused.
     pub fn split(&self, seed: u64) -> Result<(Self, Self), Error> {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let (mut train, mut test) = (Vec::new(), Vec::new());
-        for (class, mut members) in self.images_by_class()? {
-            if members.len() < 2 {
-                return Err(bad(&self.root, one_image(class)));
-            }
-            members.shuffle(&mut rng);
-            let n_test = (members.len() as f64 * TEST_SHARE).round().max(1.0) as usize;
-            train.extend(members[n_test..].iter().copied().cloned());
-            test.extend(members[..n_test].iter().copied().cloned());
-        }
-        train.sort_unstable();
-        test.sort_unstable();
-        Ok((self.with_images(train), self.with_images(test)))
+        let parts = hold_out(self.images_by_class()?, seed);
+        let (train, test) = parts.map_err(|class| bad(&self.root, one_image(class)))?;
+        let folder = |images: Vec<&ImageFile>| self.with_images(images.into_iter().cloned().collect());
+        Ok((folder(train), folder(test)))
     }
 
     fn images_by_class(&self) -> Result<BTreeMap<&str, Vec<&ImageFile>>, Error> {
@@ -44,7 +30,7 @@ impl ImageFolder {
 
 fn one_image(class: &str) -> String {
     format!(
-        "class '{class}' has one image, but needs one to learn from and one for the exam: add images, remove it, or \
+        "class '{class}' has only one image, but needs one to learn from and one for the exam: add images, remove it, or \
          give a folder with `train` and `test`"
     )
 }
@@ -90,7 +76,7 @@ mod tests {
             let images = ImageFolder::open(dir.path()).unwrap();
             images.split(0).unwrap_err().to_string()
         };
-        assert!(message(&folder(&[("a", 2), ("b", 1)])).contains("'b' has one image"));
+        assert!(message(&folder(&[("a", 2), ("b", 1)])).contains("'b' has only one image"));
         let flat = tempfile::tempdir().unwrap();
         fs::write(flat.path().join("1.png"), "").unwrap();
         assert!(message(&flat).contains("no folder per class"));

@@ -1,6 +1,7 @@
 //! Arrays of numbers, as npy, npz, safetensors and idx files hold them: one row after the other.
 //!
-//! [`Array`] is where an array lies and what its numbers are; [`ArrayTable`] streams one as rows, with another as labels.
+//! [`Array`] tells where an array lies and what its numbers are; [`ArrayTable`] streams one as rows, with another as
+//! labels.
 
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -10,10 +11,11 @@ use autoactivator::{ImageShape, Table};
 use half::f16;
 
 use super::source::Source;
-use super::{Batch, Batches, Content, Shape, batch_rows};
-use crate::error::{Error, bad};
+use super::{Content, Opened, Shape, batch_rows};
+use crate::batch::{Batch, Batches};
+use crate::error::{Error, bad, io_error};
 
-/// The type of the numbers: float, signed or unsigned, and how many bytes each has; or text of so many bytes.
+/// The type of the values: floats, signed or unsigned integers of a number of bytes each, or text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     F2,
@@ -27,9 +29,9 @@ pub(super) enum Kind {
     U2,
     U4,
     U8,
-    /// Characters of four bytes each, so many bytes in all.
+    /// Characters of four bytes each; the number is that of all bytes.
     Utf32(u64),
-    /// UTF-8, filled up with zeros to so many bytes.
+    /// UTF-8, padded with zeros to this number of bytes.
     Utf8(u64),
 }
 
@@ -48,7 +50,7 @@ impl Kind {
         matches!(self, Self::Utf32(_) | Self::Utf8(_))
     }
 
-    /// The numbers in `bytes`; text has none.
+    /// The numbers in `bytes`; none for text.
     fn floats(self, bytes: &[u8]) -> Vec<f32> {
         match self {
             Self::F2 => decode(bytes, |b| f16::from_le_bytes(b).to_f32()),
@@ -66,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// What is in `bytes` as class names; fractions are none.
+    /// The class names in `bytes`; none for floats, which are not names.
     fn names(self, bytes: &[u8]) -> Option<Vec<String>> {
         Some(match self {
             Self::F2 | Self::F4 | Self::F8 => return None,
@@ -89,7 +91,7 @@ fn decode<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec
     numbers.iter().map(|&bytes| number(bytes)).collect()
 }
 
-/// Texts of `n` bytes each; an array of empty texts has no bytes at all, and no names.
+/// Texts of `n` bytes each; an array of empty texts has no bytes, and so no names.
 fn text(bytes: &[u8], n: u64, read: impl Fn(&[u8]) -> String) -> Vec<String> {
     bytes.chunks(n.max(1) as usize).map(read).collect()
 }
@@ -131,14 +133,14 @@ impl Array {
     pub fn n_bytes(&self) -> Result<u64, Error> {
         let sides = self.shape.iter();
         let n_bytes = sides.copied().try_fold(self.kind.n_bytes(), u64::checked_mul);
-        n_bytes.ok_or_else(|| self.bad(format!("shape {:?} is too large to be true", self.shape)))
+        n_bytes.ok_or_else(|| self.bad(too_large(&self.shape)))
     }
 
-    /// All of it, as class names.
+    /// All its values, as class names.
     pub fn read_names(&self) -> Result<Vec<String>, Error> {
         if self.shape.len() != 1 {
             return Err(self.bad(format!(
-                "labels have shape {:?}, but must be one per row",
+                "labels have shape {:?}, but there must be one per row",
                 self.shape
             )));
         }
@@ -159,25 +161,42 @@ impl Array {
     }
 }
 
+fn too_large(shape: &[u64]) -> String {
+    format!("shape {shape:?} is larger than any file: the header is probably damaged")
+}
+
+/// The labels of `features` that another file holds; `rows` is what the features are called in errors.
+pub(super) fn labels_of(features: &Array, labels: &Array, rows: &str) -> Result<Vec<String>, Error> {
+    let (n_labels, n_rows) = (labels.n_rows(), features.n_rows());
+    // A wrong shape is reported as such, and not as a wrong count.
+    let comparable = labels.shape.len() == 1 && features.shape.len() > 1 && features.n_bytes().is_ok();
+    if n_labels != n_rows && comparable {
+        let features = features.path.display();
+        let reason = format!("{n_labels} labels for the {n_rows} {rows} of {features}");
+        return Err(bad(&labels.path, reason));
+    }
+    labels.read_names()
+}
+
 /// An array as rows of features, with or without labels.
 pub(super) struct ArrayTable {
     features: Array,
     labels: Option<Arc<[String]>>,
     shape: Shape,
     n_bytes: u64,
-    /// What numbers are multiplied by: bytes of images lie between 0 and 1.
+    /// What numbers are divided by: the bytes of images become values between 0 and 1.
     scale: Option<f32>,
 }
 
 impl ArrayTable {
-    /// `labels` are the class of each row.
+    /// Pairs features with the class of each row.
     pub fn new(features: Array, labels: Option<Vec<String>>) -> Result<Self, Error> {
         let (n_features, image) = row_shape(&features)?;
         let n_bytes = features.n_bytes()?;
         if let Some(labels) = &labels
             && labels.len() as u64 != features.n_rows()
         {
-            let reason = format!("{} labels for its {} rows", labels.len(), features.n_rows());
+            let reason = format!("there are {} labels for {} rows", labels.len(), features.n_rows());
             return Err(features.bad(reason));
         }
         let shape = Shape {
@@ -195,18 +214,18 @@ impl ArrayTable {
         })
     }
 
-    /// Itself, as what a table is opened to.
+    /// The table as its format's `open` returns it.
     pub fn boxed(self) -> (Shape, Box<dyn Content>) {
         (self.shape, Box::new(self))
     }
 }
 
-/// Features of a row, and its image shape where rows are planes of pixels.
+/// How many features a row has, and its image shape where rows are images.
 fn row_shape(features: &Array) -> Result<(usize, Option<ImageShape>), Error> {
     if features.kind.is_text() {
-        return Err(features.bad("features must be numbers, this is text"));
+        return Err(features.bad("features must be numbers, but these are text"));
     }
-    let too_large = || features.bad(format!("shape {:?} is too large to be true", features.shape));
+    let too_large = || features.bad(too_large(&features.shape));
     let size = |n: u64| usize::try_from(n).map_err(|_| too_large());
     let image = match features.shape[..] {
         [_, n_features] if n_features > 0 => return Ok((size(n_features)?, None)),
@@ -229,7 +248,8 @@ fn row_shape(features: &Array) -> Result<(usize, Option<ImageShape>), Error> {
         .filter(|&n| n > 0);
     let Some(n_values) = n_values else {
         let n = features.n_rows();
-        let reason = format!("{n} images of {height} × {width} pixels make no sense: not a usable file");
+        let reason =
+            format!("{n} images of {height} × {width} pixels cannot be: the header is probably damaged");
         return Err(features.bad(reason));
     };
     let image = ImageShape {
@@ -304,7 +324,7 @@ impl ArrayBatches {
         })
     }
 
-    /// The next `n` bytes; `before` have been read already.
+    /// The next `n` bytes, after the `before` that have been read.
     fn bytes(&mut self, n: u64, before: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; n as usize];
         let mut read = 0;
@@ -316,7 +336,7 @@ impl ArrayBatches {
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                     return Err(self.truncated(before + read as u64));
                 }
-                Err(error) => return Err(crate::error::io_error(self.source.path(), error)),
+                Err(error) => return Err(io_error(self.source.path(), error)),
             }
         }
         Ok(bytes)
@@ -327,12 +347,15 @@ impl ArrayBatches {
     }
 }
 
-/// The arrays of a file that holds several: features, and labels where there are any.
-pub(super) fn pick(
-    path: &Path,
-    arrays: &[Array],
-    columns: &super::Columns,
-) -> Result<(Array, Option<Array>), Error> {
+/// Opens a file that holds several arrays: features, and labels where there are any.
+pub(super) fn open_among(path: &Path, arrays: &[Array], columns: &super::Columns) -> Opened {
+    let (features, labels) = pick(path, arrays, columns)?;
+    let names = labels.map(|labels| labels.read_names()).transpose()?;
+    Ok(ArrayTable::new(features, names)?.boxed())
+}
+
+/// Which array holds the features, and which one the labels.
+fn pick(path: &Path, arrays: &[Array], columns: &super::Columns) -> Result<(Array, Option<Array>), Error> {
     let there = || {
         let names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).take(20).collect();
         names.join(", ")
@@ -347,13 +370,18 @@ pub(super) fn pick(
     let features = match &columns.features[..] {
         [] => only(arrays, |array| array.shape.len() >= 2).ok_or_else(|| {
             let reason = format!(
-                "which array holds the features is not clear: choose one with --columns from {}",
+                "it is not clear which array holds the features: choose one of {} with --columns",
                 there()
             );
             bad(path, reason)
         })?,
         [name] => by_name(name, "feature")?,
-        _ => return Err(bad(path, "features are one array: give one name with --columns")),
+        _ => {
+            return Err(bad(
+                path,
+                "the features must be one array: give one name with --columns",
+            ));
+        }
     };
     let labels = match &columns.label {
         Some(name) => Some(by_name(name, "label")?),
@@ -364,7 +392,7 @@ pub(super) fn pick(
     Ok((features, labels))
 }
 
-/// The array that is meant when there is one only.
+/// The only array of its kind; none when there are several.
 fn only(arrays: &[Array], is_meant: impl Fn(&Array) -> bool) -> Option<Array> {
     let mut found = arrays.iter().filter(|array| is_meant(array));
     let first = found.next()?;

@@ -1,43 +1,60 @@
 //! Which columns of a table are the features, and which one is the class.
 //!
-//! [`Columns`] is what the user says; [`choose`] applies it, and the habits of the field, to the columns there are.
+//! [`Columns`] is what the user asks for; [`choose`] applies it, and common conventions, to the columns of a file.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
 
 /// Which columns to read.
+///
+/// The default finds the class by its name, and takes all other columns for features.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// The features by name; all columns that can be when empty.
+    /// The names of the features; when empty, all columns that can be features.
     pub features: Vec<String>,
-    /// The class by name; one called `class` or `label` when none is given, and in csv files else the last.
+    /// The name of the class; by default the column called `class` or `label`, and else the last one of a csv file. For
+    /// npy and idx files, the path of the file of labels.
     pub label: Option<String>,
-    /// The number of features that a model expects: a csv file of just that many columns carries no class.
+    /// The number of features that a model expects. A csv file of exactly that many columns carries no class.
     pub width: Option<usize>,
+}
+
+impl Columns {
+    /// The file of labels that belongs to an array: the one that was named, else the one `beside` it.
+    pub(super) fn label_file(&self, beside: Option<PathBuf>) -> Option<PathBuf> {
+        self.label.as_ref().map(PathBuf::from).or(beside)
+    }
 }
 
 /// What a column can be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
-    /// One number a row.
+    /// One number per row.
     Number,
-    /// A list of numbers a row.
+    /// A list of numbers per row.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        allow(dead_code, reason = "only Parquet and Arrow hold lists")
+    )]
     List,
-    /// Text, or anything else that is no number.
+    /// Text, or anything else that is not a number.
     Other,
 }
 
-/// The columns to read, by their places.
+/// The columns to read, by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chosen {
     /// One list column, or number columns.
     pub features: Vec<usize>,
     pub label: Option<usize>,
-    /// What rows are called.
+    /// The names of the rows.
     pub name: Option<usize>,
 }
 
 /// Names by which a column of classes is recognised.
 const LABELS: [&str; 2] = ["class", "label"];
 
-/// The name of the column that says what rows are called.
+/// The column that holds the names of the rows.
 pub(super) const NAME: &str = "name";
 
 /// Applies `wanted` to columns of these names and uses.
@@ -71,14 +88,14 @@ pub(super) fn choose(columns: &[(String, Use)], wanted: &Columns) -> Result<Chos
     })
 }
 
-/// Whether a column of that name is taken for the class.
+/// Whether a column of this name is taken for the class.
 pub(super) fn is_label(name: &str) -> bool {
     LABELS.iter().any(|label| name.eq_ignore_ascii_case(label))
 }
 
-/// A name that two columns have could mean either.
+/// Refuses a name that two columns share: it could mean either.
 pub(super) fn check_distinct<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), String> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     match names.into_iter().find(|name| !seen.insert(*name)) {
         Some(name) => Err(format!(
             "two columns are called '{name}': rename or remove one of them"
@@ -87,7 +104,7 @@ pub(super) fn check_distinct<'a>(names: impl Iterator<Item = &'a str>) -> Result
     }
 }
 
-/// A column by its name.
+/// The position of a column.
 fn place(columns: &[(String, Use)], name: &str, what: &str) -> Result<usize, String> {
     let found = columns.iter().position(|(other, _)| other == name);
     found.ok_or_else(|| {
@@ -100,7 +117,7 @@ fn place(columns: &[(String, Use)], name: &str, what: &str) -> Result<usize, Str
     })
 }
 
-/// A list column is the features and what stands beside it explains the rows; without one, all columns are features.
+/// All features: the list column where there is one, else every column of numbers.
 fn all_features(columns: &[(String, Use)], label: Option<usize>) -> Result<Vec<usize>, String> {
     let others = || (0..columns.len()).filter(|&at| Some(at) != label);
     let lists: Vec<usize> = others().filter(|&at| columns[at].1 == Use::List).collect();

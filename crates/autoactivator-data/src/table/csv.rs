@@ -1,4 +1,6 @@
-//! Reads tables of comma-separated values: one row per line, features and, last or by its name, the class.
+//! Reads tables of comma-separated values: one row per line, with the class in the last column or in a named one.
+//!
+//! The first line tells the layout; a header is recognised by having no number among its features.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,26 +10,26 @@ use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
 use super::columns::{Chosen, Columns, NAME, Use, choose, is_label};
 use super::source::Source;
-use super::{Batches, Content, NO_ROWS, Shape, batch_rows};
-use crate::batch::Batch;
+use super::{Content, NO_ROWS, Opened, Shape, batch_rows};
+use crate::batch::{Batch, Batches};
 use crate::error::{Error, bad};
 
-/// Opens a file; a first line of names is recognised.
-pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+/// Opens a file, with or without a header.
+pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
     let file = path.to_owned();
     let csv = Csv::new(path, Arc::new(move || Source::open(&file)), columns)?;
     Ok((csv.shape(), Box::new(csv)))
 }
 
-/// A file that is in memory already; `path` is its name in errors.
+/// Opens a file that is in memory; `path` is its name in errors.
 pub(super) fn embedded(path: &Path, bytes: &'static [u8]) -> Result<impl Content + use<>, Error> {
     let name = path.to_owned();
     let open = Arc::new(move || Source::embedded(&name, bytes));
     Csv::new(path, open, &Columns::default())
 }
 
-/// What is wrong with a file whose lines have nothing to separate.
-const ONE_COLUMN: &str = "line 1 has one column: at least a feature and, last, a class are needed";
+/// The reason to refuse a file whose lines hold a single value.
+const ONE_COLUMN: &str = "line 1 has one column: a row needs at least one feature and, last, the class";
 
 struct Csv {
     path: PathBuf,
@@ -35,7 +37,7 @@ struct Csv {
     layout: Layout,
 }
 
-/// What the first line tells.
+/// What the first line says about all others.
 #[derive(Clone)]
 struct Layout {
     n_columns: usize,
@@ -159,7 +161,7 @@ impl Layout {
     }
 }
 
-/// A line of names has no number at all among its features: one misprint must not make a row a header.
+/// Whether the first line is a header: no feature in it is a number, so that one misprint does not turn a row into one.
 fn is_header(first: &StringRecord, wanted: &Columns) -> bool {
     let is_name = |cell: &str| !cell.is_empty() && cell.parse::<f32>().is_err();
     let n_features = match wanted.width {
@@ -221,7 +223,7 @@ impl CsvBatches {
 }
 
 impl Layout {
-    /// Takes the numbers and the class of one line.
+    /// Adds the numbers and the class of one line to `values` and `y`.
     fn push(
         &self,
         record: &StringRecord,
@@ -258,7 +260,7 @@ fn number(cell: &str) -> Result<f32, String> {
             "'{cell}' is not finite: remove the row or replace the value by a finite one"
         )),
         Err(_) => Err(format!(
-            "'{cell}' is not a number; only the class, in the last column or in one called class or label, may be text"
+            "'{cell}' is not a number; only the class may be text, in the last column or in one called class or label"
         )),
     }
 }
@@ -268,7 +270,7 @@ mod tests {
     use std::fs;
 
     use super::super::FeatureTable;
-    use super::super::source::tests::gzip;
+    use super::super::testing::gzip;
     use super::*;
 
     fn read_text(text: &[u8], columns: &Columns) -> Result<Batch, String> {

@@ -1,14 +1,14 @@
 //! Reads the idx format, in which MNIST and its relatives come: images of bytes, and one byte per label.
 //!
-//! [`open`] takes the file of images and finds the file of labels beside it. A header is believed only as far as the
-//! file bears it out.
+//! [`open`] takes the file of images and finds the file of labels beside it. A header is never trusted beyond what the
+//! file holds.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::array::{Array, ArrayTable, Kind};
+use super::array::{Array, ArrayTable, Kind, labels_of};
 use super::source::Source;
-use super::{Columns, Content, Shape};
+use super::{Columns, Opened};
 use crate::error::{Error, bad};
 
 /// Unsigned bytes in three dimensions: images, rows, columns.
@@ -16,28 +16,14 @@ const IMAGES_MAGIC: u32 = 0x0803;
 /// Unsigned bytes in one dimension.
 const LABELS_MAGIC: u32 = 0x0801;
 
-/// Opens a file of images; its labels are in `columns.label`, or in the file of MNIST's naming beside it.
-pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+/// Opens a file of images; its labels are in `columns.label`, or in the file beside it that is named as for MNIST.
+pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
     let images = array(path, IMAGES_MAGIC, "images")?;
-    let labels = match &columns.label {
-        Some(file) => Some(PathBuf::from(file)),
-        None => labels_beside(path),
-    };
-    let names = labels.map(|labels| read_labels(&labels, &images)).transpose()?;
-    Ok(ArrayTable::new(images, names)?.boxed())
-}
-
-fn read_labels(path: &Path, images: &Array) -> Result<Vec<String>, Error> {
-    let labels = array(path, LABELS_MAGIC, "labels")?;
-    let (n_labels, n_images) = (labels.n_rows(), images.n_rows());
-    if n_labels != n_images {
-        let images = images.path.display();
-        return Err(bad(
-            path,
-            format!("{n_labels} labels for the {n_images} images of {images}"),
-        ));
-    }
-    labels.read_names()
+    let names = columns.label_file(labels_beside(path)).map(|file| {
+        let labels = array(&file, LABELS_MAGIC, "labels")?;
+        labels_of(&images, &labels, "images")
+    });
+    Ok(ArrayTable::new(images, names.transpose()?)?.boxed())
 }
 
 /// `train-labels-idx1-ubyte` for `train-images-idx3-ubyte`, gzip or not.
@@ -87,10 +73,8 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::super::FeatureTable;
-    use super::super::source::tests::gzip;
+    use super::super::testing::{self, gzip, read, write};
     use super::*;
-    use crate::batch::Batch;
 
     const IMAGES: &str = "train-images-idx3-ubyte";
     const LABELS: &str = "train-labels-idx1-ubyte";
@@ -113,21 +97,9 @@ mod tests {
         folder
     }
 
-    fn read(folder: &TempDir, name: &str) -> Result<(Shape, Batch), Error> {
-        let table = FeatureTable::open(&folder.path().join(name), &Columns::default())?;
-        Ok((table.shape(), Batch::collect(table.batches()?)?.unwrap()))
-    }
-
-    fn write(folder: &TempDir, name: &str, bytes: &[u8]) {
-        fs::write(folder.path().join(name), bytes).unwrap();
-    }
-
     #[track_caller]
     fn refused(name: &str, bytes: &[u8], expected: &str) {
-        let folder = folder();
-        write(&folder, name, bytes);
-        let error = read(&folder, IMAGES).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains(expected), "{error}");
+        testing::refused(&folder(), IMAGES, name, bytes, expected);
     }
 
     #[test]
@@ -159,11 +131,11 @@ mod tests {
             &file(&[LABELS_MAGIC, 2], &[7, 3]),
             "should start with 0x00000803, not 0x00000801",
         );
-        refused(IMAGES, &file(&[IMAGES_MAGIC, 2, 0, 2], &[]), "make no sense");
+        refused(IMAGES, &file(&[IMAGES_MAGIC, 2, 0, 2], &[]), "cannot be");
         refused(
             IMAGES,
             &file(&[IMAGES_MAGIC, 2, u32::MAX, u32::MAX], &[0; 9]),
-            "too large to be true",
+            "larger than any file",
         );
         refused(
             LABELS,

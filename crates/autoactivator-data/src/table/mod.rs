@@ -1,22 +1,54 @@
 //! Feature tables: [`FeatureTable::open`] finds out what a file holds, [`FeatureTable::batches`] streams its rows.
 //!
-//! The content decides the format, not the name. `csv`, `parquet` and `ipc` hold records; `npy`, `npz`, `safetensors`
-//! and `idx` hold `array`s. [`TableWriter`] is the way back.
+//! The content decides the format, not the name. csv, Parquet and Arrow files hold records; npy, npz, safetensors and
+//! idx files hold arrays. [`TableWriter`] is the way back.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use autoactivator::Table;
+//! use autoactivator_data::table::TableWriter;
+//! use autoactivator_data::{Batch, Columns, FeatureTable};
+//!
+//! let path = std::env::temp_dir().join(format!("things-{}.csv", std::process::id()));
+//! let batch = Batch {
+//!     x: Table::new(vec![1.0, 2.0, 3.0, 4.0], 2)?,
+//!     y: Some(vec!["ape".to_owned(), "bee".to_owned()]),
+//!     names: None,
+//! };
+//! let mut writer = TableWriter::create(&path, None)?;
+//! writer.write(&batch)?;
+//! writer.finish()?;
+//!
+//! let table = FeatureTable::open(&path, &Columns::default())?;
+//! assert!(table.shape().labelled);
+//! assert_eq!(Batch::collect(table.batches()?)?, Some(batch));
+//! # std::fs::remove_file(path)?;
+//! # Ok(())
+//! # }
+//! ```
 
+mod answer;
 mod array;
+#[cfg(feature = "parquet")]
+mod arrow;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_arrow.rs"]
+mod arrow;
+mod beside;
 mod columns;
 mod csv;
 mod idx;
-mod ipc;
 mod npy;
+#[cfg(feature = "npz")]
 mod npz;
-mod ordered;
-mod parquet;
-mod record;
+#[cfg(not(feature = "npz"))]
+#[path = "no_npz.rs"]
+mod npz;
 mod safetensors;
 mod source;
+#[cfg(test)]
+mod testing;
 mod write;
-mod write_answers;
 
 use std::fs::File;
 use std::io::Read;
@@ -27,23 +59,28 @@ use serde_json::Value;
 
 use crate::batch::{Batch, Batches};
 use crate::error::{Error, bad, io_error};
+pub use answer::AnswerRow;
+pub use arrow::AnswerTable;
 pub use columns::Columns;
-pub use ordered::READER;
-use ordered::guarded;
 use source::Source;
 pub use write::TableWriter;
-pub use write_answers::{AnswerRow, AnswerTable};
 
-/// Values that a batch holds, about: small beside a memory, large beside the cost of handing it over.
+/// The name of the threads that read Parquet and Arrow files.
+///
+/// A damaged file may make one of them panic. That is reported as an error, so a program may silence the panic message
+/// of threads of this name.
+pub const READER: &str = "table reader";
+
+/// About how many values a batch holds: few beside the memory of a machine, many beside the cost of handing them over.
 const BATCH_VALUES: usize = 1 << 20;
 
-/// A row with more features than this is a damaged header, not data.
+/// A row with more features than this means a damaged header.
 const MAX_FEATURES: u64 = 1 << 22;
 
-/// What is wrong with a table without rows.
+/// The reason to refuse a table without rows.
 const NO_ROWS: &str = "there are no rows in this file";
 
-/// What is wrong with a table of rows that should carry their classes.
+/// The reason to refuse rows that should carry their classes and do not.
 pub const NO_CLASSES: &str = "the rows carry no classes: choose the column that does with --label";
 
 /// A table on disk: rows of numbers, with or without the class of each.
@@ -55,6 +92,7 @@ pub struct FeatureTable {
 
 /// What is known of a table before its rows are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Shape {
     /// Features of each row.
     pub n_features: usize,
@@ -66,7 +104,7 @@ pub struct Shape {
     pub image: Option<ImageShape>,
 }
 
-/// A key of a table's metadata: what computed its rows, as JSON.
+/// The metadata key under which a table keeps what computed its rows, as JSON.
 const ORIGIN: &str = "autoactivator.origin";
 
 /// One format's way to stream the rows of a file from the beginning.
@@ -79,12 +117,21 @@ trait Content: Send + Sync {
     }
 }
 
+/// A table that was just opened: its shape, and its rows.
+type Opened = Result<(Shape, Box<dyn Content>), Error>;
+
 impl FeatureTable {
     /// Opens a file and finds out which columns are features and which one is the class.
+    ///
+    /// Only the start of the file is read here, and the labels of arrays. What is wrong with a row shows in
+    /// [`batches`](Self::batches).
     pub fn open(path: &Path, columns: &Columns) -> Result<Self, Error> {
         let (shape, content) = open_content(path, columns)?;
         if shape.n_features as u64 > MAX_FEATURES {
-            let reason = format!("rows of {} features are too long to be true", shape.n_features);
+            let reason = format!(
+                "the header states {} features a row, more than the {MAX_FEATURES} allowed: it is probably damaged",
+                shape.n_features
+            );
             return Err(bad(path, reason));
         }
         if shape.n_rows == Some(0) {
@@ -97,7 +144,7 @@ impl FeatureTable {
         })
     }
 
-    /// What is known of it.
+    /// What is known of the table.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -107,12 +154,12 @@ impl FeatureTable {
         &self.path
     }
 
-    /// What computed the rows, where the file says so.
+    /// What computed the rows, an [`Origin`](crate::Origin) as JSON; none when the file does not tell.
     pub fn origin(&self) -> Option<Value> {
         serde_json::from_str(self.content.metadata(ORIGIN)?).ok()
     }
 
-    /// Streams all rows; every call begins with the first.
+    /// Streams all rows; every call begins with the first row. After an error the stream ends.
     pub fn batches(&self) -> Result<Batches, Error> {
         let path = self.path.clone();
         let mut batches = self.content.batches()?;
@@ -137,22 +184,20 @@ impl FeatureTable {
     }
 }
 
-/// Bytes in memory that are a csv file, gzip or not; `path` is their name in errors.
-pub fn embedded_csv(path: &Path, bytes: &'static [u8]) -> Result<Batch, Error> {
+/// Reads a csv file that is in memory, gzip or not; `path` is its name in errors.
+pub(crate) fn embedded_csv(path: &Path, bytes: &'static [u8]) -> Result<Batch, Error> {
     let batches = csv::embedded(path, bytes)?.batches()?;
     Batch::collect(batches)?.ok_or_else(|| bad(path, NO_ROWS))
 }
 
-fn open_content(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+fn open_content(path: &Path, columns: &Columns) -> Opened {
     let mut start = [0; 12];
     let n = read_start(path, &mut start).map_err(|cause| io_error(path, cause))?;
     let start = &start[..n];
     if start.starts_with(b"PAR1") {
-        let columns = columns.clone();
-        guarded(path, move |path| parquet::open(path, &columns))
+        arrow::open_parquet(path, columns)
     } else if start.starts_with(b"ARROW1") || start.starts_with(&[0xff; 4]) {
-        let columns = columns.clone();
-        guarded(path, move |path| ipc::open(path, &columns))
+        arrow::open_ipc(path, columns)
     } else if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
         npz::open(path, columns)
     } else if safetensors::looks_like(start) {
@@ -163,7 +208,7 @@ fn open_content(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Conten
 }
 
 /// Formats that also come as gzip.
-fn open_unpacked(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+fn open_unpacked(path: &Path, columns: &Columns) -> Opened {
     let (start, _) = Source::open(path)?.up_to(6)?;
     let name = path.to_string_lossy();
     if start.starts_with(npy::MAGIC) {
@@ -177,7 +222,7 @@ fn open_unpacked(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Conte
     }
 }
 
-/// As much of the start of a file as there is.
+/// Fills `start` with the first bytes of a file; returns how many there were.
 fn read_start(path: &Path, start: &mut [u8]) -> std::io::Result<usize> {
     let mut file = File::open(path)?;
     let mut n = 0;
@@ -190,12 +235,12 @@ fn read_start(path: &Path, start: &mut [u8]) -> std::io::Result<usize> {
     Ok(n)
 }
 
-/// Rows of a batch, for rows of so many features.
+/// How many rows of `n_features` make a batch.
 fn batch_rows(n_features: usize) -> usize {
     (BATCH_VALUES / n_features.max(1)).clamp(16, 1 << 16)
 }
 
-/// Whether there is neither NaN nor infinity, without looking for the place: that can be done many at a time.
+/// Whether no value is NaN or infinite. It does not look for the place, so that many values are compared at a time.
 fn all_finite(values: &[f32]) -> bool {
     const EXPONENT: u32 = 0x7f80_0000;
     let finite = |block: &[f32]| {
@@ -206,7 +251,7 @@ fn all_finite(values: &[f32]) -> bool {
     values.chunks(4096).all(finite)
 }
 
-/// What must hold for every row, whatever the format; `first_row` is the number of the batch's first.
+/// Checks what must hold for every row, whatever the format; `first_row` is the number of the batch's first row.
 fn check(batch: &Batch, first_row: usize) -> Result<(), String> {
     let x = batch.x.rows();
     if !all_finite(x.values())

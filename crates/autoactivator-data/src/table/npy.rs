@@ -8,31 +8,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::array::{Array, ArrayTable, Kind};
+use super::array::{Array, ArrayTable, Kind, Opener, labels_of};
 use super::source::Source;
-use super::{Columns, Content, Shape};
+use super::{Columns, Opened};
 use crate::error::{Error, bad, io_error};
 
 pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// Opens a file of features.
-pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
     let file = path.to_owned();
     let features = array(path, "", Arc::new(move || Source::open(&file)))?;
-    let labels = match &columns.label {
-        Some(file) => Some(PathBuf::from(file)),
-        None => labels_beside(path),
-    };
+    let labels = columns.label_file(labels_beside(path));
     let names = labels.map(|labels| read_labels(&labels, &features)).transpose()?;
     Ok(ArrayTable::new(features, names)?.boxed())
 }
 
-/// The array that `open` gives the bytes of.
-pub(super) fn array(
-    path: &Path,
-    name: &str,
-    open: Arc<dyn Fn() -> Result<Source, Error> + Send + Sync>,
-) -> Result<Array, Error> {
+/// The array whose file `open` opens at its first byte.
+pub(super) fn array(path: &Path, name: &str, open: Opener) -> Result<Array, Error> {
     let header = read_header(&mut open()?)?;
     let (kind, shape) = parse_header(&header).map_err(|reason| bad(path, reason))?;
     Ok(Array {
@@ -59,16 +52,7 @@ fn labels_beside(path: &Path) -> Option<PathBuf> {
 fn read_labels(path: &Path, features: &Array) -> Result<Vec<String>, Error> {
     let file = path.to_owned();
     let labels = array(path, "", Arc::new(move || Source::open(&file)))?;
-    let (n_labels, n_rows) = (labels.n_rows(), features.n_rows());
-    if n_labels != n_rows && labels.shape.len() == 1 && features.shape.len() > 1 && features.n_bytes().is_ok()
-    {
-        let features = features.path.display();
-        return Err(bad(
-            path,
-            format!("{n_labels} labels for the {n_rows} rows of {features}"),
-        ));
-    }
-    let found = labels.read_names()?;
+    let found = labels_of(features, &labels, "rows")?;
     match read_class_names(&path.with_file_name("label_names.txt"))? {
         Some(names) => rename(path, &found, &names),
         None => Ok(found),
@@ -82,7 +66,7 @@ fn rename(path: &Path, labels: &[String], names: &[String]) -> Result<Vec<String
         name.cloned().ok_or_else(|| {
             let n = names.len();
             let reason =
-                format!("row {row} has label {label}, but label_names.txt has {n} names, for 0 and up");
+                format!("row {row} has label {label}, but label_names.txt has {n} names, counted from 0");
             bad(path, reason)
         })
     });
@@ -103,7 +87,11 @@ fn read_class_names(path: &Path) -> Result<Option<Vec<String>>, Error> {
     {
         None => Ok(Some(names)),
         Some(at) => {
-            let reason = format!("line {}: '{}' is empty or was there before", at + 1, names[at]);
+            let reason = format!(
+                "line {}: '{}' is empty or used twice: every class needs a name of its own",
+                at + 1,
+                names[at]
+            );
             Err(bad(path, reason))
         }
     }
@@ -194,9 +182,8 @@ fn parse_shape(text: &str) -> Option<Vec<u64>> {
 mod tests {
     use tempfile::TempDir;
 
-    use super::super::FeatureTable;
+    use super::super::testing::{self, read, write};
     use super::*;
-    use crate::batch::Batch;
 
     const FEATURES: &str = "train_features.npy";
     const LABELS: &str = "train_labels.npy";
@@ -229,29 +216,17 @@ mod tests {
         folder
     }
 
-    fn read(folder: &TempDir, name: &str) -> Result<Batch, Error> {
-        let table = FeatureTable::open(&folder.path().join(name), &Columns::default())?;
-        Ok(Batch::collect(table.batches()?)?.unwrap())
-    }
-
-    fn write(folder: &TempDir, name: &str, bytes: &[u8]) {
-        fs::write(folder.path().join(name), bytes).unwrap();
-    }
-
     #[track_caller]
     fn refused(name: &str, bytes: &[u8], expected: &str) {
-        let folder = folder();
-        write(&folder, name, bytes);
-        let error = read(&folder, FEATURES).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains(expected), "{error}");
+        testing::refused(&folder(), FEATURES, name, bytes, expected);
     }
 
     #[test]
     fn names_replace_label_numbers() {
         let folder = folder();
-        assert_eq!(read(&folder, FEATURES).unwrap().y.unwrap(), ["1", "0"]);
+        assert_eq!(read(&folder, FEATURES).unwrap().1.y.unwrap(), ["1", "0"]);
         write(&folder, "label_names.txt", b"zebra\nape\n");
-        let batch = read(&folder, FEATURES).unwrap();
+        let (_, batch) = read(&folder, FEATURES).unwrap();
         assert_eq!(batch.y.unwrap(), ["ape", "zebra"]);
         assert_eq!(batch.x.rows().values(), [1.0, 2.0, 3.0, 4.0]);
     }
@@ -265,9 +240,9 @@ mod tests {
             LABELS,
             &npy("<U4", "(2,)", &ape_and_bee.collect::<Vec<u8>>()),
         );
-        assert_eq!(read(&folder, FEATURES).unwrap().y.unwrap(), ["ape", "bee"]);
+        assert_eq!(read(&folder, FEATURES).unwrap().1.y.unwrap(), ["ape", "bee"]);
         write(&folder, LABELS, &npy("|S4", "(2,)", b"ape\0\xc3\xa4u\0"));
-        assert_eq!(read(&folder, FEATURES).unwrap().y.unwrap(), ["ape", "äu"]);
+        assert_eq!(read(&folder, FEATURES).unwrap().1.y.unwrap(), ["ape", "äu"]);
     }
 
     #[test]
@@ -288,12 +263,12 @@ mod tests {
         ];
         for (descr, body) in one_and_two {
             write(&folder, "a.npy", &npy(descr, "(1, 2)", &body));
-            let batch = read(&folder, "a.npy").unwrap();
+            let (_, batch) = read(&folder, "a.npy").unwrap();
             assert_eq!(batch.x.rows().values(), [1.0, 2.0], "{descr}");
             write(&folder, "b.npy", &npy("|u1", "(2, 1)", &[0, 0]));
             write(&folder, "b_labels.npy", &npy(descr, "(2,)", &body));
             match read(&folder, "b.npy") {
-                Ok(batch) => assert_eq!(batch.y.unwrap(), ["1", "2"], "{descr}"),
+                Ok((_, batch)) => assert_eq!(batch.y.unwrap(), ["1", "2"], "{descr}"),
                 Err(error) => assert!(descr.contains('f'), "{error}"),
             }
         }
@@ -305,7 +280,7 @@ mod tests {
         for version in 1..=3 {
             let header = "{'shape': (1, 2), 'fortran_order': False, 'descr': '|u1'}";
             write(&folder, "numbers.npy", &versioned(version, header, &[5, 6]));
-            let batch = read(&folder, "numbers.npy").unwrap();
+            let (_, batch) = read(&folder, "numbers.npy").unwrap();
             assert_eq!(batch.x.rows().values(), [5.0, 6.0]);
         }
     }
@@ -318,9 +293,8 @@ mod tests {
             "images.npy",
             &npy("|u1", "(1, 1, 2, 3)", &[0, 51, 102, 153, 204, 255]),
         );
-        let table = FeatureTable::open(&folder.path().join("images.npy"), &Columns::default()).unwrap();
-        assert_eq!(table.shape().image.unwrap().to_string(), "1x2x3");
-        let batch = Batch::collect(table.batches().unwrap()).unwrap().unwrap();
+        let (shape, batch) = read(&folder, "images.npy").unwrap();
+        assert_eq!(shape.image.unwrap().to_string(), "1x2x3");
         assert_eq!(batch.x.rows().values()[..3], [0.0, 0.2, 0.4]);
     }
 
@@ -347,7 +321,7 @@ mod tests {
         refused(
             features,
             &npy("<f4", "(9999999999999, 9999999999999)", &[]),
-            "too large to be true",
+            "larger than any file",
         );
         refused(features, &npy(">f4", "(2, 2)", &[0; 16]), "astype('<f4')");
         refused(

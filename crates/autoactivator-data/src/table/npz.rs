@@ -1,4 +1,6 @@
 //! Reads npz files: npy arrays in a zip file, stored or deflated.
+//!
+//! The zip directory tells where each array lies; its bytes are then read as those of an npy file.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -8,13 +10,13 @@ use std::sync::Arc;
 use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::array::{ArrayTable, pick};
+use super::array::open_among;
 use super::source::Source;
-use super::{Columns, Content, Shape, npy};
+use super::{Columns, Opened, npy};
 use crate::error::{Error, bad, io_error};
 
 /// Opens the features of a file, and its labels where it has any.
-pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
     let arrays: Result<Vec<_>, Error> = entries(path)?
         .into_iter()
         .map(|entry| {
@@ -22,9 +24,7 @@ pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Con
             npy::array(path, &name, Arc::new(move || entry.open()))
         })
         .collect();
-    let (features, labels) = pick(path, &arrays?, columns)?;
-    let names = labels.map(|labels| labels.read_names()).transpose()?;
-    Ok(ArrayTable::new(features, names)?.boxed())
+    open_among(path, &arrays?, columns)
 }
 
 /// Where an array lies in a zip file.
@@ -77,7 +77,7 @@ fn entries(path: &Path) -> Result<Vec<Entry>, Error> {
         };
         let offset = entry
             .data_start()
-            .ok_or_else(|| bad(path, "not a usable npz file"))?;
+            .ok_or_else(|| bad(path, "not a usable npz file: write it again with `numpy.savez`"))?;
         entries.push(Entry {
             name,
             path: path.to_owned(),

@@ -1,4 +1,6 @@
 //! Reads safetensors files: named arrays behind one JSON header.
+//!
+//! The header is checked against the size of the file before any array is opened.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -8,22 +10,22 @@ use std::sync::Arc;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::array::{Array, ArrayTable, Kind, pick};
-use super::source::Source;
-use super::{Columns, Content, Shape};
+use super::array::{Array, Kind, open_among};
+use super::source::{Source, truncated};
+use super::{Columns, Opened};
 use crate::error::{Error, bad, io_error};
 
-/// The format allows no more.
+/// The longest header that the format allows.
 const MAX_HEADER: u64 = 100_000_000;
 
-/// Whether a file that starts so is one: the length of the header, then the header's brace.
+/// Whether a file is one, by its start: the length of the header, then an opening brace.
 pub(super) fn looks_like(start: &[u8]) -> bool {
     let length = start.first_chunk::<8>().map(|length| u64::from_le_bytes(*length));
     length.is_some_and(|n| (2..=MAX_HEADER).contains(&n)) && start.get(8) == Some(&b'{')
 }
 
 /// Opens the features of a file, and its labels where it has any.
-pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
     let (header, data_at) = read_header(path)?;
     let arrays: Result<Vec<Array>, Error> = header
         .offset_keys()
@@ -31,9 +33,7 @@ pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Con
         .filter_map(|name| Some((header.info(&name)?, name)))
         .map(|(info, name)| array(path, name, info, data_at))
         .collect();
-    let (features, labels) = pick(path, &arrays?, columns)?;
-    let names = labels.map(|labels| labels.read_names()).transpose()?;
-    Ok(ArrayTable::new(features, names)?.boxed())
+    open_among(path, &arrays?, columns)
 }
 
 /// The header, and where the data begins.
@@ -41,12 +41,17 @@ fn read_header(path: &Path) -> Result<(Metadata, u64), Error> {
     let mut source = Source::open(path)?;
     let n = u64::from_le_bytes(source.header()?);
     let (text, _) = source.up_to(n)?;
-    let damaged = |e: serde_json::Error| bad(path, format!("not a usable safetensors file: {e}"));
+    let damaged = |e: serde_json::Error| {
+        bad(
+            path,
+            format!("not a usable safetensors file ({e}): write it again"),
+        )
+    };
     let header: Metadata = serde_json::from_slice(&text).map_err(damaged)?;
     let data_at = 8 + n;
     let (needed, found) = (header.data_len() as u64, file_size(path)?.saturating_sub(data_at));
     if needed > found {
-        return Err(super::source::truncated(path, needed, found));
+        return Err(truncated(path, needed, found));
     }
     Ok((header, data_at))
 }

@@ -1,7 +1,7 @@
-//! How files are read: as they are, or unpacked when their content is gzip, never more than there is.
+//! How files are read: as they are, or unpacked when their content is gzip.
 //!
-//! [`Source`] is the reader that `array` and `csv` share. It trusts no size stated in a file: memory grows
-//! with the bytes that arrive, and what a small gzip file may unpack to is limited.
+//! [`Source`] is the reader that `array` and `csv` share. It trusts no size stated in a file: memory grows with the bytes
+//! that arrive, and a small gzip file may not unpack to more than a limit.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -13,7 +13,7 @@ use crate::error::{Error, bad, io_error};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A gzip file of a few MB can unpack to as many GB; nobody's data set does.
+/// The most that a gzip file may unpack to: a malicious one of a few MB would fill the disk.
 const MAX_UNPACKED: u64 = 16 << 30;
 
 /// The content of one file.
@@ -24,18 +24,18 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens a file, gzip or not: its content decides, not its name.
+    /// Opens a file. Whether it is gzip is decided by its content, not by its name.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(|source| io_error(path, source))?;
         Self::new(path, BufReader::with_capacity(1 << 16, file), MAX_UNPACKED)
     }
 
-    /// Reads bytes that are in memory already; `path` is their name in errors.
+    /// Reads bytes that are in memory; `path` is their name in errors.
     pub fn embedded(path: &Path, bytes: &'static [u8]) -> Result<Self, Error> {
         Self::new(path, bytes, MAX_UNPACKED)
     }
 
-    /// A part of a file, unpacked already; `path` is the file.
+    /// Reads a part of the file `path`, which is already unpacked.
     pub fn part(path: &Path, reader: impl Read + Send + 'static) -> Self {
         Self {
             reader: Box::new(reader),
@@ -63,17 +63,19 @@ impl Source {
         &self.path
     }
 
-    /// The next `N` bytes, which the format says must be there.
+    /// The next `N` bytes, which must be there.
     pub fn header<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         let (bytes, _) = self.up_to(N as u64)?;
         let found = bytes.len();
         bytes.try_into().map_err(|_| {
-            let reason = format!("truncated: a header of {N} bytes was expected here, found {found}");
+            let reason = format!(
+                "truncated: a header of {N} bytes was expected here, found {found}; fetch the file again"
+            );
             bad(&self.path, reason)
         })
     }
 
-    /// Everything that is left, which must be `expected` bytes, neither less nor more.
+    /// Everything that is left, which must be exactly `expected` bytes.
     pub fn rest(mut self, expected: u64) -> Result<Vec<u8>, Error> {
         let (bytes, _) = self.up_to(expected)?;
         let found = bytes.len() as u64;
@@ -89,7 +91,7 @@ impl Source {
         let (more, cut) = self.up_to(1)?;
         if !more.is_empty() {
             let reason = format!(
-                "more data than the header says: {expected} bytes were expected after it, and others follow"
+                "more data than the header says: {expected} bytes were expected after it, but more follow"
             );
             return Err(bad(&self.path, reason));
         }
@@ -100,7 +102,7 @@ impl Source {
         Ok(())
     }
 
-    /// At most `n` bytes, fewer when the file ends before; and whether a gzip stream was cut short.
+    /// At most `n` bytes, fewer when the file ends first; and whether a gzip stream was cut short.
     pub fn up_to(&mut self, n: u64) -> Result<(Vec<u8>, bool), Error> {
         let mut bytes = Vec::new();
         match self.by_ref().take(n).read_to_end(&mut bytes) {
@@ -117,9 +119,7 @@ impl Read for Source {
         match self.remaining.checked_sub(n as u64) {
             Some(remaining) => self.remaining = remaining,
             None => {
-                return Err(io::Error::other(
-                    "unpacks to an unreasonable size: unpack it by hand",
-                ));
+                return Err(io::Error::other("unpacks to more than 16 GB: unpack it by hand"));
             }
         }
         Ok(n)
@@ -135,19 +135,11 @@ pub(super) fn truncated(path: &Path, expected: u64, found: u64) -> Error {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use std::io::{Cursor, Write};
+mod tests {
+    use std::io::Cursor;
 
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
-
+    use super::super::testing::gzip;
     use super::*;
-
-    pub fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
 
     fn source(bytes: Vec<u8>, max_unpacked: u64) -> Source {
         Source::new(Path::new("file"), Cursor::new(bytes), max_unpacked).unwrap()
@@ -174,7 +166,7 @@ pub(super) mod tests {
     #[test]
     fn trailing_bytes_are_refused() {
         let error = source(b"abc".to_vec(), 100).rest(2).unwrap_err().to_string();
-        assert!(error.contains("others follow"), "{error}");
+        assert!(error.contains("more follow"), "{error}");
     }
 
     #[test]
@@ -183,7 +175,7 @@ pub(super) mod tests {
             .rest(10_000)
             .unwrap_err()
             .to_string();
-        assert!(error.contains("unreasonable size"), "{error}");
+        assert!(error.contains("more than 16 GB"), "{error}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Backbones on ONNX Runtime.
+//! Backbones on ONNX Runtime, a shared library that is loaded once.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -8,7 +8,7 @@ use ort::value::{Outlet, Tensor as OrtTensor, TensorElementType, ValueType};
 
 use super::{Graph, Port, Runtime, Tensor};
 
-/// Names the shared library.
+/// The variable that names the shared library.
 const LIBRARY: &str = "ORT_DYLIB_PATH";
 
 /// A model in ONNX Runtime. One batch runs at a time, on all cores.
@@ -55,7 +55,7 @@ impl Runtime for OnnxRuntime {
     }
 }
 
-/// The library, loaded once: with no path `ort` would rather panic than say that it is missing.
+/// The library, loaded once. Without a path `ort` would panic, so the path is checked first.
 fn environment() -> Result<&'static Environment, String> {
     static ENVIRONMENT: OnceLock<Result<Environment, String>> = OnceLock::new();
     let loaded = ENVIRONMENT.get_or_init(|| {

@@ -1,11 +1,11 @@
-//! Backbones on `rten`.
+//! Backbones on `rten`, a runtime written in Rust: nothing to install.
 
 use std::sync::Arc;
 
 use rten::{
     DataType, Dimension, LoadError, LoadErrorKind, Model, ModelOptions, NodeId, RunOptions, ThreadPool,
+    Value, ValueType,
 };
-use rten::{Value, ValueType};
 use rten_tensor::Layout;
 
 use super::{Graph, Port, Runtime, Tensor};
@@ -36,7 +36,7 @@ impl PureRust {
         };
         Some(Port {
             name: node.name().unwrap_or_default().to_owned(),
-            // A type that is not stated will show when the model runs.
+            // When the type is not stated, it shows when the model runs.
             is_float: node
                 .dtype()
                 .is_none_or(|kind| kind == ValueType::Tensor(DataType::Float)),
@@ -61,7 +61,7 @@ impl Runtime for PureRust {
         let options = RunOptions::default().with_thread_pool(Some(THREAD.with(Arc::clone)));
         let to = self.model.node_id(output).map_err(|error| error.to_string())?;
         let &[from] = self.model.input_ids() else {
-            return Err("takes several inputs".to_owned());
+            return Err("it takes several inputs".to_owned());
         };
         let input =
             Value::from_shape(input.shape.as_slice(), input.values).map_err(|error| error.to_string())?;

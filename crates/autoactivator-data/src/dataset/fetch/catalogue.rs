@@ -1,6 +1,6 @@
-//! What can be fetched: for each data set its mirrors, its files, and what their content must be.
+//! What can be fetched: for each data set its mirrors, its files, and what they must contain.
 //!
-//! [`Catalogue::published`] is the one that is built in. It is a value, so that tests can make their own.
+//! [`Catalogue::published`] is built in. A catalogue is a plain value, so that others can be made.
 
 use std::path::{Path, PathBuf};
 
@@ -27,22 +27,22 @@ pub struct Entry {
 pub struct Item {
     /// Its name.
     pub file: String,
-    /// Length of the content that the checksum is of.
+    /// Length of the content that has the checksum.
     pub bytes: u64,
-    /// SHA-256 of that content, in hexadecimal digits.
+    /// SHA-256 of that content, in hexadecimal.
     pub sha256: String,
-    /// What that content is.
+    /// What the file is, and so which content that is.
     pub kind: Kind,
 }
 
-/// What a file is, and so what its checksum is of.
+/// What a file is, and so which content its checksum covers.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// Kept as it comes; the checksum is of what it unpacks to when it is gzip.
+    /// Kept as it comes. When it is gzip, the checksum covers what it unpacks to.
     ///
-    /// The same content packed again has another gzip header: a checksum of the packed file would refuse good copies.
+    /// The same content packed again has another gzip header, so a checksum of the packed file would refuse good copies.
     Packed,
-    /// A `.tar.gz` of which only these files are kept; the checksum is of the archive as it comes.
+    /// A `.tar.gz` of which only these files are kept. The checksum covers the archive as it comes.
     Archive {
         /// Their names, without folders.
         members: Vec<String>,
@@ -73,10 +73,10 @@ impl Item {
         }
     }
 
-    /// More than this no mirror needs to send.
+    /// The most that a mirror may send.
     pub(super) fn max_bytes(&self) -> u64 {
         match self.kind {
-            // What cannot be compressed grows a little, how much depends on who packs; a header may hold a name.
+            // Data that cannot be compressed grows a little, depending on the packer; a header may hold a name.
             Kind::Packed => self.bytes + self.bytes / 8 + 4096,
             Kind::Archive { .. } => self.bytes,
         }
@@ -84,11 +84,11 @@ impl Item {
 }
 
 impl Catalogue {
-    /// What publishers offer.
+    /// The data sets that their publishers offer.
     ///
-    /// The checksums of MNIST and Fashion-MNIST are of the unpacked idx files. They were computed from copies that
-    /// others had packed again, and agree with those that public code states beside the publishers' checksums of the
-    /// packed files. That of CIFAR-100 is of the archive that its author offers, as several public loaders check it.
+    /// The checksums of MNIST and Fashion-MNIST cover the unpacked idx files. They were computed from copies that others
+    /// had packed again, and agree with those that public code states beside the publishers' checksums of the packed
+    /// files. The one of CIFAR-100 covers its author's archive, and is the one that several public loaders check.
     pub fn published() -> Self {
         let mnist = idx(
             "mnist",
@@ -106,7 +106,7 @@ impl Catalogue {
         let fashion_mnist = idx(
             "fashion-mnist",
             &[
-                // The publisher's bucket speaks no https; the checksum makes up for it.
+                // The publisher's bucket has no https; the checksum makes up for it.
                 "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
                 "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion",
             ],
@@ -134,7 +134,7 @@ impl Catalogue {
         }
     }
 
-    /// The data set of this name.
+    /// The data set of this name; none when there is none.
     pub fn find(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
     }

@@ -1,4 +1,6 @@
 //! Everything that can go wrong on the way from a mirror to a folder.
+//!
+//! What has arrived before an error is kept, and the error says so.
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,7 @@ pub enum Error {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
+        #[source]
         cause: std::io::Error,
     },
 
@@ -80,14 +83,15 @@ pub enum Error {
     NoMirror {
         /// The file.
         file: String,
-        /// How many were tried.
+        /// How many mirrors were tried.
         n_mirrors: usize,
         /// What the last one did.
+        #[source]
         last: Box<Error>,
     },
 
     /// A catalogue entry without a mirror.
-    #[error("data set '{name}' has no mirror")]
+    #[error("data set '{name}' has no mirror: name one with --from")]
     NoMirrors {
         /// The data set.
         name: String,
@@ -104,7 +108,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether another mirror may do better.
+    /// Whether the mirror is at fault, so that another one may do better.
     pub(super) fn is_of_the_mirror(&self) -> bool {
         matches!(
             self,
@@ -117,8 +121,8 @@ impl Error {
     }
 }
 
-/// The error for a file that the system does not give or take.
-pub(super) fn io(path: &Path, cause: std::io::Error) -> Error {
+/// The error for a file that the system cannot read or write.
+pub(super) fn io_error(path: &Path, cause: std::io::Error) -> Error {
     Error::Io {
         path: path.to_owned(),
         cause,
@@ -155,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_and_a_locked_folder_have_their_remedies() {
-        let said = |kind: ErrorKind| io(Path::new("data/file"), kind.into()).to_string();
+        let said = |kind: ErrorKind| io_error(Path::new("data/file"), kind.into()).to_string();
         let full = said(ErrorKind::StorageFull);
         assert!(
             full.starts_with("data/file: ") && full.contains("make room"),

@@ -1,4 +1,6 @@
 //! One file from one mirror: ask, go on where the last try ended, verify, give it its name.
+//!
+//! A [`Journey`] tries as often as the patience allows; `transfer` talks to the mirror, `part` keeps what arrives.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -11,7 +13,7 @@ use super::part::{Origin, Part};
 use super::transfer::{self, Event, Head};
 use super::{Fetcher, Watcher, unpack, verify};
 
-/// How often Ctrl-C is looked for while nothing arrives.
+/// How often the watcher is asked whether to stop while nothing arrives.
 const TICK: Duration = Duration::from_millis(100);
 
 /// How one try ended, when not with the whole file.
@@ -74,7 +76,7 @@ impl Journey<'_> {
         loop {
             match self.attempt() {
                 Ok(resumed) => match self.verified() {
-                    // Two versions of a file may have been joined: only a whole one tells what the mirror has.
+                    // Two versions of the file may have been joined: only a whole fetch shows what the mirror has.
                     Err(Error::WrongContent { .. }) if resumed => {}
                     verdict => return verdict,
                 },
@@ -108,7 +110,7 @@ impl Journey<'_> {
         })
     }
 
-    /// Asks once and writes down what arrives; tells whether it went on where an earlier try had ended.
+    /// Asks once and writes down what arrives. Returns whether it went on where an earlier try had ended.
     fn attempt(&mut self) -> Result<bool, Failure> {
         let known = self.part.origin(self.url);
         let events = transfer::start(&self.fetcher.agent, self.url, self.part.len(), known);
@@ -151,18 +153,18 @@ impl Journey<'_> {
                 Ok(event) => return Ok(event),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    let cause = "the transfer broke off".to_owned();
+                    let cause = "the transfer stopped".to_owned();
                     return Err(Failure::Passing { cause, of });
                 }
             }
         }
     }
 
-    /// Makes ready for what the server is about to send; whether it goes on where an earlier try had ended.
+    /// Prepares for what the server is about to send. Returns whether it goes on where an earlier try had ended.
     fn answered(&mut self, head: &Head) -> Result<bool, Failure> {
         match head.status {
             206 if head.start == Some(self.part.len()) => Ok(true),
-            // The server does not know ranges, or its file is another one by now.
+            // The server does not know ranges, or its file has changed.
             200 => {
                 self.part.begin(&Origin {
                     url: self.url.to_owned(),
@@ -170,7 +172,7 @@ impl Journey<'_> {
                 })?;
                 Ok(false)
             }
-            // There is nothing after the end of a file that is whole already.
+            // The file is whole: there is nothing after its end.
             416 if self.part.len() > 0 && head.whole == Some(self.part.len()) => Ok(true),
             206 | 416 => {
                 self.part.remove()?;

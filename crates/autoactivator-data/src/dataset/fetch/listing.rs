@@ -1,4 +1,4 @@
-//! Which data sets are here, which can be fetched, and which have to be made.
+//! Which data sets are here, which can be fetched, and which must be made from images.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,11 +44,11 @@ pub enum Place {
     },
     /// Not here, but a mirror has it.
     Fetchable,
-    /// Features that were made from images with a backbone: no mirror is known.
+    /// Not here, and no mirror has it: its features must be made from images with a backbone.
     MadeFromImages,
 }
 
-/// Every data set known by name, looked for in these folders.
+/// Every data set known by name, and whether it is in one of these folders. Files are judged by their names alone.
 pub fn list(folders: &[PathBuf]) -> Vec<Listed> {
     let known = [
         ("digits", 1_797, 10),
@@ -92,7 +92,7 @@ fn find(name: &str, catalogue: &Catalogue, folders: &[PathBuf]) -> Place {
     }
 }
 
-/// Whether all files are there, by name: to read them all would take too long for a list.
+/// Whether all files are there, by name: reading them all would take too long for a list.
 fn is_complete(name: &str, catalogue: &Catalogue, folder: &Path) -> bool {
     let Some(entry) = catalogue.find(name) else {
         return true;

@@ -1,12 +1,27 @@
 //! Fetches data sets by name: [`Fetcher::get`] brings one from a mirror into a data directory.
 //!
-//! [`Catalogue`] says what there is and what its content must be. Bytes flow `transfer` (from a mirror) → `part` (on
-//! disk, so that a cut connection costs nothing) → `verify` → `unpack`; only then does a file get its final name, and
+//! [`Catalogue`] lists what there is and what its content must be. Bytes flow `transfer` (from a mirror) → `part` (on
+//! disk, so that a cut connection costs nothing) → `verify` → `unpack`. Only then does a file get its final name, and
 //! only a complete data set gets the name by which [`open`](super::open) finds it.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::path::Path;
+//!
+//! use autoactivator_data::dataset::fetch::{Catalogue, Fetcher, Patience};
+//! use autoactivator_data::dataset;
+//!
+//! let catalogue = Catalogue::published();
+//! let mnist = catalogue.find("mnist").ok_or("not in the catalogue")?;
+//! let folder = Path::new("data");
+//! Fetcher::new(Patience::default()).get(mnist, folder, &mut ())?;
+//! assert_eq!(dataset::open("mnist", Some(folder))?.n_classes(), 10);
+//! # Ok(())
+//! # }
+//! ```
 
 mod catalogue;
 mod error;
-mod folder;
 mod item;
 mod listing;
 mod part;
@@ -22,20 +37,19 @@ use ureq::Agent;
 
 pub use catalogue::{Catalogue, Entry, Item, Kind};
 pub use error::Error;
-pub use folder::{cache_dir, user_cache};
 pub use listing::{Listed, Place, list};
 
-use error::io;
+use error::io_error;
 
-/// What a fetch tells while it is under way.
+/// Is told how a fetch goes, and may stop it. `()` watches nothing.
 pub trait Watcher {
-    /// `done` of `of` bytes of a file are on disk; `of` is unknown when the mirror does not tell.
+    /// `done` of `of` bytes of a file are on disk; `of` is none when the mirror does not tell.
     fn received(&mut self, file: &str, done: u64, of: Option<u64>);
 
-    /// Something worth a line: a mirror that failed, a connection that is tried again.
+    /// A message for the user: a mirror failed, or a connection is tried again.
     fn note(&mut self, message: &str);
 
-    /// Whether to stop; what has arrived is kept.
+    /// Whether to stop; what has arrived is kept, and the next fetch goes on from there.
     fn interrupted(&self) -> bool;
 }
 
@@ -50,10 +64,10 @@ impl Watcher for () {
     }
 }
 
-/// How long a mirror is waited for.
+/// How often a mirror is tried, and how long each try may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// How often one file is asked for from one mirror.
+    /// How many times one file is asked for from one mirror.
     pub tries: u32,
     /// The pause before the second try; it doubles with each further one.
     pub pause: Duration,
@@ -71,7 +85,7 @@ impl Default for Patience {
     }
 }
 
-/// Whether there was anything to do.
+/// What a fetch did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Got {
     /// Files were fetched.
@@ -88,7 +102,7 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// A fetcher.
+    /// A fetcher that tries each mirror this often and this long.
     pub fn new(patience: Patience) -> Self {
         Self {
             agent: transfer::agent(patience.silence),
@@ -96,7 +110,9 @@ impl Fetcher {
         }
     }
 
-    /// Brings a data set into `folder/NAME`. Files that are there with the right content stay as they are.
+    /// Brings a data set into `folder/NAME`. Files that are already there with the right content stay as they are.
+    ///
+    /// Mirrors are tried in their order. A fetch that was cut off goes on where it ended.
     pub fn get(&self, entry: &Entry, folder: &Path, watcher: &mut dyn Watcher) -> Result<Got, Error> {
         let target = folder.join(&entry.name);
         let missing = missing(entry, &target)?;
@@ -106,7 +122,7 @@ impl Fetcher {
         let staging = prepare(entry, folder)?;
         let fetched = self.fetch_items(entry, &missing, &staging, watcher);
         if fetched.is_err() {
-            // Only goes when it is empty: what has arrived is kept.
+            // Only an empty folder is removed: what has arrived is kept.
             let _ = fs::remove_dir(&staging);
         }
         fetched?;
@@ -163,10 +179,12 @@ impl Fetcher {
     }
 }
 
-/// Makes the folder in which a data set is put together. That it can be made shows that `folder` can be written to.
+/// Makes the folder in which a data set is put together, inside `folder`.
+///
+/// An error means that `folder` cannot be written to; use this to find a folder that can.
 pub fn prepare(entry: &Entry, folder: &Path) -> Result<PathBuf, Error> {
     let staging = staging(folder, &entry.name);
-    fs::create_dir_all(&staging).map_err(|cause| io(&staging, cause))?;
+    fs::create_dir_all(&staging).map_err(|cause| io_error(&staging, cause))?;
     Ok(staging)
 }
 
@@ -186,10 +204,10 @@ fn missing<'a>(entry: &'a Entry, target: &Path) -> Result<Vec<&'a Item>, Error> 
 
 /// Moves verified files to where they are looked for.
 fn place(items: &[&Item], staging: &Path, target: &Path) -> Result<(), Error> {
-    fs::create_dir_all(target).map_err(|cause| io(target, cause))?;
+    fs::create_dir_all(target).map_err(|cause| io_error(target, cause))?;
     for file in items.iter().flat_map(|item| item.outputs()) {
         let path = target.join(file);
-        fs::rename(staging.join(file), &path).map_err(|cause| io(&path, cause))?;
+        fs::rename(staging.join(file), &path).map_err(|cause| io_error(&path, cause))?;
     }
-    fs::remove_dir_all(staging).map_err(|cause| io(staging, cause))
+    fs::remove_dir_all(staging).map_err(|cause| io_error(staging, cause))
 }

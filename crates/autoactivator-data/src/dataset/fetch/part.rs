@@ -1,10 +1,12 @@
-//! A file that is still arriving: `FILE.part`, and beside it `FILE.part.from`, which says what it is the beginning of.
+//! A file that is still arriving: `FILE.part`, with `FILE.part.from` beside it, which tells where it comes from.
+//!
+//! Both stay on disk after a failure, so that the next fetch goes on where this one ended.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::error::{Error, io};
+use super::error::{Error, io_error};
 
 /// The beginning of a file.
 pub(super) struct Part {
@@ -57,14 +59,14 @@ impl Part {
         (self.len > 0 && origin.url == url).then_some(origin)
     }
 
-    /// Begins anew.
+    /// Starts again with an empty file.
     pub fn begin(&mut self, origin: &Origin) -> Result<(), Error> {
         self.file = None;
         self.len = 0;
         let text = format!("{}\n{}\n", origin.url, origin.version);
-        // Emptied before it is renamed what it is the beginning of: a crash in between leaves no mixture.
-        let file = File::create(&self.path).map_err(|cause| io(&self.path, cause))?;
-        fs::write(&self.from, text).map_err(|cause| io(&self.from, cause))?;
+        // Emptied before the origin is written: a crash in between leaves no mixture of two files.
+        let file = File::create(&self.path).map_err(|cause| io_error(&self.path, cause))?;
+        fs::write(&self.from, text).map_err(|cause| io_error(&self.from, cause))?;
         self.file = Some(file);
         Ok(())
     }
@@ -79,7 +81,7 @@ impl Part {
             file.write_all(bytes)?;
             Ok(file)
         });
-        self.file = Some(written.map_err(|cause| io(&self.path, cause))?);
+        self.file = Some(written.map_err(|cause| io_error(&self.path, cause))?);
         self.len += bytes.len() as u64;
         Ok(())
     }
@@ -87,10 +89,10 @@ impl Part {
     /// Gives the whole file its name.
     pub fn finish(mut self, name: &Path) -> Result<(), Error> {
         if let Some(file) = self.file.take() {
-            // A name that outlives a power failure must not outlive its content.
-            file.sync_all().map_err(|cause| io(&self.path, cause))?;
+            // After a power failure, a file with this name must have its content.
+            file.sync_all().map_err(|cause| io_error(&self.path, cause))?;
         }
-        fs::rename(&self.path, name).map_err(|cause| io(name, cause))?;
+        fs::rename(&self.path, name).map_err(|cause| io_error(name, cause))?;
         remove(&self.from)
     }
 
@@ -105,7 +107,7 @@ impl Part {
 
 fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(io(path, cause)),
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(io_error(path, cause)),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
-//! One question to a mirror: the answer's head, then its bytes, as they arrive.
+//! One request to a mirror: the head of the answer, then its bytes as they arrive.
 //!
-//! A thread of its own waits for the network, so that whoever waits for it here can also listen to Ctrl-C.
+//! A thread of its own waits for the network, so that the caller can stop at any time.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -22,7 +22,7 @@ pub(super) enum Event {
     End,
     /// The connection failed; another try may succeed.
     Failed(String),
-    /// The address is no address.
+    /// The address is not valid.
     BadAddress(String),
 }
 
@@ -30,11 +30,11 @@ pub(super) enum Event {
 pub(super) struct Head {
     /// The HTTP status.
     pub status: u16,
-    /// Bytes that follow, when the server tells.
+    /// How many bytes follow, when the server tells.
     pub length: Option<u64>,
     /// Where the bytes that follow begin, when they are a part.
     pub start: Option<u64>,
-    /// Length of the whole file, when the server tells beside a part.
+    /// Length of the whole file, when the answer is a part and the server tells.
     pub whole: Option<u64>,
     /// What tells this version of the file from others.
     pub version: String,
@@ -45,7 +45,7 @@ pub(super) fn agent(silence: Duration) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)
         .user_agent(concat!("autoactivator/", env!("CARGO_PKG_VERSION")))
-        // A packed transfer of a packed file gains nothing, and would make ranges ambiguous.
+        // Compressing a packed file again gains nothing, and would make ranges ambiguous.
         .accept_encoding("identity")
         .timeout_resolve(Some(silence))
         .timeout_connect(Some(silence))
@@ -57,7 +57,7 @@ pub(super) fn agent(silence: Duration) -> Agent {
 
 /// Asks for a file from byte `skip` on; `known` is where the bytes before came from.
 pub(super) fn start(agent: &Agent, url: &str, skip: u64, known: Option<Origin>) -> Receiver<Event> {
-    // A few chunks ahead: the network need not wait for the disk, and memory stays small.
+    // A few chunks ahead, so that the network need not wait for the disk, and little memory is used.
     let (sender, receiver) = sync_channel(8);
     let (agent, url) = (agent.clone(), url.to_owned());
     thread::spawn(move || pump(&agent, &url, skip, known, &sender));

@@ -1,7 +1,7 @@
 //! Takes named files out of a `.tar.gz`.
 //!
-//! A name in the archive is only compared with the names that are wanted, never used as a path: there is nothing by
-//! which it could leave the folder.
+//! A name in the archive is only compared with the wanted names and never used as a path, so that no file is written
+//! outside the folder.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -9,9 +9,9 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::error::{Error, io};
+use super::error::{Error, io_error};
 
-/// Everything in an archive is padded to blocks of this size.
+/// Archives consist of blocks of this size.
 const BLOCK: u64 = 512;
 
 /// The head of one file in an archive.
@@ -34,7 +34,7 @@ pub(super) fn unpack(
         reason,
     };
     let damaged = |cause: io::Error| bad(format!("damaged archive: {cause}"));
-    let file = File::open(archive).map_err(|cause| io(archive, cause))?;
+    let file = File::open(archive).map_err(|cause| io_error(archive, cause))?;
     let mut content = MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file));
     let mut missing: Vec<&String> = wanted.iter().collect();
     while let Some(header) = next_header(&mut content).map_err(damaged)? {
@@ -58,7 +58,7 @@ pub(super) fn unpack(
     }
 }
 
-/// Writes one file, which gets its name when it is whole; false when interrupted before.
+/// Writes one file, which gets its name when it is whole; false when interrupted.
 fn write_member(
     mut member: impl Read,
     header: &Header,
@@ -66,18 +66,19 @@ fn write_member(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<bool, Error> {
     let part = folder.join(format!("{}.part", header.name));
-    let mut file = File::create(&part).map_err(|cause| io(&part, cause))?;
+    let mut file = File::create(&part).map_err(|cause| io_error(&part, cause))?;
     let mut chunk = vec![0; 1 << 16];
     let mut written = 0;
     loop {
         if interrupted() {
             return Ok(false);
         }
-        let n = member.read(&mut chunk).map_err(|cause| io(&part, cause))?;
+        let n = member.read(&mut chunk).map_err(|cause| io_error(&part, cause))?;
         if n == 0 {
             break;
         }
-        file.write_all(&chunk[..n]).map_err(|cause| io(&part, cause))?;
+        file.write_all(&chunk[..n])
+            .map_err(|cause| io_error(&part, cause))?;
         written += n as u64;
     }
     if written < header.bytes {
@@ -85,11 +86,11 @@ fn write_member(
             io::ErrorKind::UnexpectedEof,
             "the archive ends before this file does",
         );
-        return Err(io(&part, cause));
+        return Err(io_error(&part, cause));
     }
-    file.sync_all().map_err(|cause| io(&part, cause))?;
+    file.sync_all().map_err(|cause| io_error(&part, cause))?;
     let path = folder.join(&header.name);
-    fs::rename(&part, &path).map_err(|cause| io(&path, cause))?;
+    fs::rename(&part, &path).map_err(|cause| io_error(&path, cause))?;
     Ok(true)
 }
 
@@ -107,7 +108,7 @@ fn next_header(content: &mut impl Read) -> io::Result<Option<Header>> {
     let bytes = u64::from_str_radix(text(size).trim(), 8)
         .ok()
         .filter(|&bytes| bytes < 1 << 40)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a file without a sensible length"))?;
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a file has no valid length"))?;
     Ok(Some(Header {
         name: path.rsplit('/').next().unwrap_or_default().to_owned(),
         is_file: matches!(kind, b'0' | 0),

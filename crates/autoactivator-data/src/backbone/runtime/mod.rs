@@ -1,19 +1,26 @@
 //! What computes a backbone: a pure Rust runtime, or ONNX Runtime where that was compiled in.
+//!
+//! [`load`] makes a [`Runtime`] of the bytes of an ONNX file.
+
+#[cfg(feature = "ort")]
+mod onnxruntime;
+#[cfg(feature = "backbones")]
+mod pure_rust;
+#[cfg(not(feature = "backbones"))]
+#[path = "no_rten.rs"]
+mod pure_rust;
 
 use std::fmt;
 use std::str::FromStr;
 
-#[cfg(feature = "ort")]
-mod onnxruntime;
-mod pure_rust;
-
-/// Which runtime computes.
+/// Which runtime computes a backbone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Engine {
-    /// `rten`, written in Rust: always there.
+    /// `rten`, written in Rust; in builds with the feature `backbones`.
     #[default]
     Rten,
-    /// ONNX Runtime, a shared library that `ORT_DYLIB_PATH` names.
+    /// ONNX Runtime, a shared library that `ORT_DYLIB_PATH` names; in builds with the feature `ort`.
     #[cfg(feature = "ort")]
     Ort,
 }
@@ -33,12 +40,12 @@ impl FromStr for Engine {
     }
 }
 
-/// A model that is ready to run. What goes wrong is said without the name of the file.
+/// A model that is ready to run. Its errors leave the name of the file to the caller.
 pub(super) trait Runtime: Send + Sync {
-    /// What goes in and comes out.
+    /// The inputs and outputs of the model.
     fn graph(&self) -> Graph;
 
-    /// Gives the only input, takes the output of this name.
+    /// Runs the model on its only input, and returns the output of this name.
     fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String>;
 }
 
@@ -51,7 +58,7 @@ pub(super) fn load(engine: Engine, onnx: Vec<u8>) -> Result<Box<dyn Runtime>, St
     }
 }
 
-/// What goes into a model and comes out.
+/// The inputs and outputs of a model.
 pub(super) struct Graph {
     pub(super) inputs: Vec<Port>,
     pub(super) outputs: Vec<Port>,
@@ -63,7 +70,7 @@ pub(super) struct Port {
     pub(super) name: String,
     /// Whether its values are 32-bit floats.
     pub(super) is_float: bool,
-    /// Its sides, as far as they are fixed; none when not even their number is known.
+    /// Its dimensions, as far as they are fixed; none when not even their number is known.
     pub(super) shape: Option<Vec<Option<usize>>>,
 }
 
@@ -82,12 +89,12 @@ impl fmt::Display for Port {
     }
 }
 
-/// Several of them in a message.
+/// Several inputs or outputs, for a message.
 pub(super) fn list(ports: &[Port]) -> String {
     ports.iter().map(Port::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Values row after row.
+/// Values in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tensor {
     pub(super) shape: Vec<usize>,

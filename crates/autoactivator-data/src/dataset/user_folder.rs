@@ -1,21 +1,23 @@
-//! Where data sets lie when nobody says where: one folder for each user.
+//! The user's own folders: where data sets and computed features are kept when no other place is given.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The folder of this user's data sets, whether it exists or not; none when the environment does not tell where it
-/// would be.
-pub fn cache_dir() -> Option<PathBuf> {
+/// The folder of this user's data sets, whether it exists or not; none when the environment names no place for it.
+pub(super) fn data_dir() -> Option<PathBuf> {
     user_cache().map(|folder| folder.join("data"))
 }
 
-/// The folder of everything that this user could fetch or compute again.
+/// The folder of what can be fetched or computed again for this user, whether it exists or not.
+///
+/// It is `autoactivator` in `XDG_CACHE_HOME`, or else in the usual place of the system: `~/.cache`,
+/// `~/Library/Caches`, or `%LOCALAPPDATA%`. None when the environment names none of them.
 pub fn user_cache() -> Option<PathBuf> {
     from_environment(|name| std::env::var_os(name))
 }
 
 fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // A relative path would be another folder in every place; the XDG rules say to ignore it.
+    // A relative path would mean another folder in every working directory; the XDG rules say to ignore it.
     let folder = |name| {
         variable(name)
             .map(PathBuf::from)

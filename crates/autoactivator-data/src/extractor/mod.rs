@@ -1,6 +1,9 @@
 //! From a folder of images to rows of features, batch by batch.
 //!
-//! [`Extractor`] says what becomes of an image, [`ImageRows`] is the stream of what became of them.
+//! [`Extractor`] tells what becomes of an image; [`ImageRows`] streams the rows of a folder.
+
+mod stream;
+mod work;
 
 use std::path::Path;
 
@@ -10,17 +13,26 @@ use crate::backbone::Backbone;
 use crate::error::Error;
 use crate::image::{ImageFolder, Pixels, decode_within};
 use crate::origin::Origin;
-
-mod stream;
-mod work;
-
 pub use stream::{ExtractOptions, ImageRows, Skipped};
 
-/// What becomes of an image.
+/// What turns images into rows.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// use autoactivator_data::{ExtractOptions, Extractor, ImageFolder, Pixels};
+///
+/// let folder = ImageFolder::open(Path::new("photos"))?;
+/// let extractor = Extractor::Pixels(Pixels::like(&folder)?);
+/// for batch in extractor.rows(&folder, ExtractOptions::default()) {
+///     println!("{} rows", batch?.len());
+/// }
+/// # Ok::<(), autoactivator_data::Error>(())
+/// ```
 pub enum Extractor {
-    /// The features of each backbone, one after the other.
+    /// The features of each backbone, side by side.
     Backbones(Vec<Backbone>),
-    /// Its pixels.
+    /// The pixels themselves.
     Pixels(Pixels),
 }
 
@@ -38,7 +50,7 @@ impl Extractor {
         }
     }
 
-    /// How many features it gives an image.
+    /// How many features it computes for an image.
     pub fn n_features(&self) -> usize {
         match self {
             Self::Backbones(backbones) => backbones.iter().map(Backbone::n_features).sum(),
@@ -46,8 +58,8 @@ impl Extractor {
         }
     }
 
-    /// The features of images in memory, one row each, none of more than `most_bytes` once decoded. Errors call the
-    /// first one `image 0`.
+    /// The features of images in memory, one row each. An image that takes more than `most_bytes` once decoded is
+    /// refused; errors call the first image `image 0`.
     pub fn of_images(&self, images: &[&[u8]], most_bytes: u64) -> Result<Table, Error> {
         let mut rows = Vec::with_capacity(images.len() * self.n_features());
         for (place, bytes) in images.iter().enumerate() {
@@ -64,7 +76,7 @@ impl Extractor {
         Ok(Table::new(rows, self.n_features())?)
     }
 
-    /// The features of all images of a folder, in its order.
+    /// Streams the features of all images of a folder, in its order.
     pub fn rows<'a>(&'a self, folder: &'a ImageFolder, options: ExtractOptions<'a>) -> ImageRows<'a> {
         ImageRows::new(self, folder, options)
     }

@@ -1,4 +1,6 @@
 //! Reads Arrow IPC files, also called Feather, and Arrow streams.
+//!
+//! A file is read on one thread; `record` turns its record batches into rows.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,22 +13,18 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::ordered::in_order;
 use super::record::Record;
-use super::{Batches, Columns, Content, NO_ROWS, Shape, batch_rows, read_start};
+use crate::batch::Batches;
 use crate::error::{Error, bad, io_error};
+use crate::table::{Columns, Content, NO_ROWS, Opened, batch_rows, read_start};
 
-/// Opens a file.
-pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+/// Opens a file or a stream.
+pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
     let (schema, records) = records(path)?;
     let mut record = Record::new(&schema, columns).map_err(|reason| bad(path, reason))?;
     if record.n_features.is_none() {
         record.n_features = first_width(path, &record, records)?;
     }
-    let shape = Shape {
-        n_features: record.n_features.unwrap_or(0),
-        n_rows: None,
-        labelled: record.label.is_some(),
-        image: None,
-    };
+    let shape = record.shape(None);
     let path = path.to_owned();
     Ok((shape, Box::new(Ipc { path, record, schema })))
 }
@@ -57,7 +55,7 @@ fn records(path: &Path) -> Result<(SchemaRef, Records), Error> {
     })
 }
 
-/// Lists of no stated length are as long as the first.
+/// The length of the first list, when the schema does not state it: all others must be as long.
 fn first_width(path: &Path, record: &Record, records: Records) -> Result<Option<usize>, Error> {
     for read in records {
         let read = read.map_err(|cause| damaged(path, &cause))?;

@@ -1,15 +1,12 @@
-//! Which backbone it is: features of another one, or of other settings, mean something else.
+//! Which backbone computed features: those of another backbone, or of other settings, mean something else.
+//!
+//! [`Identity`] is the hash of the model file and its [`Settings`]. Models and caches are bound to it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::settings::Settings;
-
-/// Rises whenever the same image and settings come to give another tensor, so that no cached feature is taken for
-/// what it no longer is.
-const PREPROCESSING: u32 = 1;
 
 /// A backbone and its settings.
 ///
@@ -17,19 +14,12 @@ const PREPROCESSING: u32 = 1;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
-    /// What the file is called, without its ending.
+    /// What the file is called, without its extension.
     pub name: String,
     /// SHA-256 of the ONNX file, in hexadecimal.
     pub sha256: String,
     /// How images are shown to it, and which output is read.
     pub settings: Settings,
-}
-
-impl Identity {
-    /// Names the cache of its features.
-    pub(crate) fn digest(&self) -> [u8; 32] {
-        Sha256::digest(format!("{PREPROCESSING} {} {:?}", self.sha256, self.settings)).into()
-    }
 }
 
 impl PartialEq for Identity {

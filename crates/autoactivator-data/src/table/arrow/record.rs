@@ -1,4 +1,6 @@
 //! Arrow record batches to rows: number columns or one list column, and the class of each row.
+//!
+//! [`Record`] is chosen once, by `columns`, and then applied to every record batch of a file.
 
 use std::borrow::Cow;
 
@@ -11,8 +13,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use autoactivator::Table;
 
-use super::columns::{Columns, Use, choose};
 use crate::batch::Batch;
+use crate::table::Shape;
+use crate::table::columns::{Columns, Use, choose};
 
 /// The columns of a table of records, by name.
 #[derive(Clone, Debug)]
@@ -20,7 +23,7 @@ pub(super) struct Record {
     pub features: Vec<String>,
     pub label: Option<String>,
     pub name: Option<String>,
-    /// Features of a row; none for lists before the first was seen.
+    /// Features of a row; none for lists whose length is not known yet.
     pub n_features: Option<usize>,
 }
 
@@ -52,7 +55,17 @@ impl Record {
         })
     }
 
-    /// Whether a column is needed at all.
+    /// What is known of a table of such records.
+    pub fn shape(&self, n_rows: Option<u64>) -> Shape {
+        Shape {
+            n_features: self.n_features.unwrap_or(0),
+            n_rows,
+            labelled: self.label.is_some(),
+            image: None,
+        }
+    }
+
+    /// Whether a column is read.
     pub fn reads(&self, field: &Field) -> bool {
         let name = field.name();
         self.features.contains(name) || self.label.as_ref() == Some(name) || self.name.as_ref() == Some(name)
@@ -94,7 +107,7 @@ impl Record {
     }
 }
 
-/// Columns to rows; some rows at a time, so that what is written stays close by.
+/// Columns to rows, a block of rows at a time, so that what is written stays in the cache.
 fn transpose(columns: &[Cow<'_, [f32]>]) -> Vec<f32> {
     const ROWS: usize = 64;
     let (n_rows, n_columns) = (columns.first().map_or(0, |column| column.len()), columns.len());
@@ -120,7 +133,7 @@ fn refuse_nulls(column: &dyn Array, first_row: usize, what: impl Fn(usize) -> St
     }
 }
 
-/// Lists to rows: all of one length.
+/// Lists to rows; all must have one length.
 fn lists(
     column: &ArrayRef,
     name: &str,
@@ -159,7 +172,7 @@ fn lists(
     if let Some(row) = lengths.iter().position(|&n| n != n_features || n == 0) {
         let row_number = first_row + row;
         return Err(format!(
-            "row {row_number}, column '{name}' holds {} numbers, other rows {n_features}: all need the same",
+            "row {row_number}, column '{name}' holds {} numbers, other rows hold {n_features}: all rows need the same",
             lengths[row]
         ));
     }
@@ -200,7 +213,7 @@ fn is_number(kind: &DataType) -> bool {
         )
 }
 
-/// The numbers of a column without nulls; none when it holds something else.
+/// The numbers of a column without nulls; none when it holds anything else.
 fn floats(column: &dyn Array) -> Option<Cow<'_, [f32]>> {
     macro_rules! converted {
         ($kind:ty) => {

@@ -1,6 +1,26 @@
-//! Where features come from: what was learned from one origin means nothing for another.
+//! What computed rows: features of one origin mean nothing to a model that was learned from another.
 //!
-//! A model and a table keep an [`Origin`] as JSON; [`difference`] compares two of them, [`name_of`] puts one into words.
+//! A model and a table keep an [`Origin`] as JSON, so that both can be read by a build without images or backbones.
+//! [`difference`] compares two of them, and [`name_of`] puts one into words.
+//!
+//! ```
+//! use autoactivator::ImageShape;
+//! use autoactivator_data::origin::{self, Origin};
+//!
+//! let pixels = |side| {
+//!     let shape = ImageShape { height: side, width: side, channels: 1 };
+//!     serde_json::to_value(Origin::Pixels(shape))
+//! };
+//! let (model, rows) = (pixels(8)?, pixels(28)?);
+//! assert_eq!(origin::difference(Some(&model), Some(&model)), None);
+//! let reason = origin::difference(Some(&model), Some(&rows)).unwrap_or_default();
+//! assert!(reason.starts_with("the model was learned from pixels 8x8x1, these rows come from pixels 28x28x1"));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod identity;
+mod resize;
+mod settings;
 
 use std::fmt;
 
@@ -8,7 +28,9 @@ use autoactivator::ImageShape;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::backbone::Identity;
+pub use identity::Identity;
+pub use resize::{Filter, Resize};
+pub use settings::{Channels, Layout, Settings};
 
 /// Where features come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,8 +54,10 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Says how rows differ from those that a model was learned from, where both origins are known: rows of another backbone
-/// mean something else, even when there are as many features.
+/// Tells how the origin `found` differs from the one that a model `expected`, with the remedy.
+///
+/// None when both agree, or when one of them is not known. Rows of another backbone mean something else, even when
+/// they have as many features.
 pub fn difference(expected: Option<&Value>, found: Option<&Value>) -> Option<String> {
     let (expected, found) = (expected?, found?);
     let differ = !same(expected, found);
@@ -55,7 +79,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// An origin in words.
+/// An origin in words; JSON that is not an [`Origin`] is returned as it is.
 pub fn name_of(origin: &Value) -> String {
     match Origin::deserialize(origin) {
         Ok(origin) => origin.to_string(),

@@ -1,4 +1,6 @@
 //! Reads Parquet files: row groups in parallel, each a stream of record batches, in order.
+//!
+//! A file of few row groups is also divided by columns, so that every core has work.
 
 use std::fs::File;
 use std::num::NonZero;
@@ -14,15 +16,15 @@ use parquet::arrow::arrow_reader::{
 
 use super::ordered::in_order;
 use super::record::Record;
-use super::{Batches, Columns, Content, NO_ROWS, Shape, batch_rows};
-use crate::batch::Batch;
+use crate::batch::{Batch, Batches};
 use crate::error::{Error, bad, io_error};
+use crate::table::{Columns, Content, NO_ROWS, Opened, batch_rows};
 
-/// Columns that are worth a thread of their own.
+/// The fewest columns that are worth a thread of their own.
 const SLICE: usize = 16;
 
 /// Opens a file.
-pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Content>), Error> {
+pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
     let file = File::open(path).map_err(|cause| io_error(path, cause))?;
     let damaged = |cause: parquet::errors::ParquetError| {
         bad(
@@ -35,8 +37,12 @@ pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Con
     let mask = mask(&metadata, &record);
     let mut first_rows = vec![0];
     for group in metadata.metadata().row_groups() {
-        let rows =
-            usize::try_from(group.num_rows()).map_err(|_| bad(path, "a row group of less than no rows"))?;
+        let rows = usize::try_from(group.num_rows()).map_err(|_| {
+            bad(
+                path,
+                "a row group states a negative number of rows: write it again",
+            )
+        })?;
         first_rows.push(first_rows[first_rows.len() - 1] + rows);
     }
     let n_rows = first_rows[first_rows.len() - 1];
@@ -50,12 +56,7 @@ pub(super) fn open(path: &Path, columns: &Columns) -> Result<(Shape, Box<dyn Con
     if content.record.n_features.is_none() {
         content.record.n_features = Some(first_width(&content)?);
     }
-    let shape = Shape {
-        n_features: content.record.n_features.unwrap_or(0),
-        n_rows: Some(n_rows as u64),
-        labelled: content.record.label.is_some(),
-        image: None,
-    };
+    let shape = content.record.shape(Some(n_rows as u64));
     Ok((shape, Box::new(content)))
 }
 
@@ -69,7 +70,7 @@ struct Parquet {
     first_rows: Vec<usize>,
 }
 
-/// Lists of no stated length are as long as the first.
+/// The length of the first list, when the schema does not state it: all others must be as long.
 fn first_width(content: &Parquet) -> Result<usize, Error> {
     match content.group(0, 1)?.next() {
         Some(batch) => Ok(batch?.x.rows().n_features()),
@@ -78,7 +79,7 @@ fn first_width(content: &Parquet) -> Result<usize, Error> {
 }
 
 impl Parquet {
-    /// The rows of one group, so many at a time.
+    /// The rows of one group, `rows` at a time.
     fn group(&self, group: usize, rows: usize) -> Result<Batches, Error> {
         let path = self.path.clone();
         let damaged = {
@@ -134,7 +135,7 @@ impl Content for Parquet {
 }
 
 impl Parquet {
-    /// Some of the feature columns; what else is known of a row comes with the first of them.
+    /// Some of the feature columns. Classes and names come with the first slice.
     fn slice(&self, features: &[String], first: bool) -> Self {
         let n_features = if features.len() == self.record.features.len() {
             self.record.n_features
@@ -168,7 +169,7 @@ fn mask(metadata: &ArrowReaderMetadata, record: &Record) -> ProjectionMask {
     ProjectionMask::roots(metadata.parquet_schema(), wanted.collect::<Vec<_>>())
 }
 
-/// Streams of the same rows, each with columns of its own, as one.
+/// Joins streams of the same rows, each with some of the columns.
 fn side_by_side(mut streams: Vec<Batches>) -> Batches {
     Box::new(std::iter::from_fn(move || {
         let next: Option<Vec<_>> = streams.iter_mut().map(Iterator::next).collect();
@@ -177,7 +178,7 @@ fn side_by_side(mut streams: Vec<Batches>) -> Batches {
     }))
 }
 
-/// Rows whose features are those of all parts.
+/// Puts the features of all parts side by side, row by row.
 fn joined(mut parts: Vec<Batch>) -> Result<Batch, Error> {
     let n_features = parts.iter().map(|part| part.x.rows().n_features()).sum();
     let n_rows = parts.iter().map(Batch::len).min().unwrap_or(0);

@@ -1,48 +1,36 @@
 //! Writes answers as a Parquet table: the class of each row, and as many probabilities as were asked for.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float32Builder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
 
-use super::write::{beside, give_name};
-use crate::error::{Error, bad, io_error};
+use super::write::compressed;
+use crate::error::{Error, bad};
+use crate::table::AnswerRow;
+use crate::table::beside::Beside;
 
 /// Rows that are written at a time.
 const ROWS: usize = 8192;
 
-/// The answer to one row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AnswerRow {
-    /// Its number, from 0.
-    pub row: u64,
-    /// What it is called.
-    pub name: Option<String>,
-    /// Its class; none for "none of the classes I know".
-    pub class: Option<String>,
-    /// Classes and their probabilities, as many as are wanted.
-    pub probabilities: Vec<(String, f32)>,
-}
-
-/// A table of answers that gets its name when it is finished.
+/// A Parquet table of answers that gets its name when [`finish`](Self::finish) is called.
+///
+/// Its columns are `row`, `name`, `class`, `classes` and `probabilities`; the last two are lists of one length. A table
+/// that is dropped before leaves nothing behind.
 pub struct AnswerTable {
-    path: PathBuf,
-    beside: PathBuf,
+    file: Beside,
     writer: Option<ArrowWriter<File>>,
     rows: Vec<AnswerRow>,
 }
 
 impl AnswerTable {
-    /// A table that will be called `path`.
+    /// Begins a table that will be called `path`.
     pub fn create(path: &Path) -> Result<Self, Error> {
         Ok(Self {
-            path: path.to_owned(),
-            beside: beside(path)?,
+            file: Beside::create(path)?,
             writer: None,
             rows: Vec::new(),
         })
@@ -57,39 +45,29 @@ impl AnswerTable {
         self.flush()
     }
 
-    /// Gives the table its name.
+    /// Gives the table its name, once its content is on the disk.
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush()?;
-        if let Some(writer) = self.writer.take() {
-            writer.close().map_err(|e| bad(&self.path, e.to_string()))?;
+        if let Some(writer) = self.writer {
+            let closed = writer.close();
+            closed.map_err(|e| bad(self.file.path(), e.to_string()))?;
         }
-        give_name(&self.beside, &self.path)
+        self.file.give_name()
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        let failed = |e: &dyn std::fmt::Display| bad(&self.path, e.to_string());
+        let failed = |e: &dyn std::fmt::Display| bad(self.file.path(), e.to_string());
         let record = record(&self.rows).map_err(|e| failed(&e))?;
         self.rows.clear();
         let writer = match &mut self.writer {
             Some(writer) => writer,
             None => {
-                let file = File::create(&self.beside).map_err(|cause| io_error(&self.path, cause))?;
-                let level = ZstdLevel::try_new(1).map_err(|e| failed(&e))?;
-                let properties = WriterProperties::builder()
-                    .set_compression(Compression::ZSTD(level))
-                    .build();
-                let writer = ArrowWriter::try_new(file, record.schema(), Some(properties));
+                let properties = compressed().map_err(|e| failed(&e))?.build();
+                let writer = ArrowWriter::try_new(self.file.open()?, record.schema(), Some(properties));
                 self.writer.insert(writer.map_err(|e| failed(&e))?)
             }
         };
-        writer.write(&record).map_err(|e| bad(&self.path, e.to_string()))
-    }
-}
-
-impl Drop for AnswerTable {
-    /// Tidies away what was not finished.
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.beside);
+        writer.write(&record).map_err(|e| failed(&e))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Several readers at work, their results in order: [`in_order`] decodes the parts of a file on threads of their own.
 //!
-//! The libraries that decode Parquet and Arrow may give up on a damaged file in the middle of it, so whatever they do is
-//! done on threads of that name, and what is left of such a thread is an error.
+//! The libraries that decode Parquet and Arrow may panic on a damaged file. So they only ever run on threads called
+//! [`READER`], and a thread that panics becomes an error.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -12,17 +12,15 @@ use std::thread;
 
 use crate::batch::{Batch, Batches};
 use crate::error::{Error, bad, io_error};
+use crate::table::READER;
 
-/// Batches that a part may be ahead of its reader: about 256 MB for all parts at work together.
+/// How many batches a part may be ahead of its reader: about 256 MB for all parts together.
 const AHEAD: usize = 32;
 
-/// The name of the threads that read tables; when one of them panics, the file is damaged, and that is reported.
-pub const READER: &str = "table reader";
-
-/// What a thread reads.
+/// Reads one part of a file.
 pub(super) type ReadPart = Arc<dyn Fn(usize) -> Result<Batches, Error> + Send + Sync>;
 
-/// The batches of all parts, part after part; as many parts are read at a time as there are cores.
+/// The batches of all parts, part after part. Each core reads one part at a time.
 pub(super) fn in_order(path: &Path, n_parts: usize, read: ReadPart) -> Batches {
     let n_threads = thread::available_parallelism().map_or(1, NonZero::get);
     Box::new(InOrder {
@@ -35,7 +33,7 @@ pub(super) fn in_order(path: &Path, n_parts: usize, read: ReadPart) -> Batches {
     })
 }
 
-/// Does something with a file on a thread of its own.
+/// Does something with a file on a thread of its own, so that a panic becomes an error.
 pub(super) fn guarded<T: Send + 'static>(
     path: &Path,
     read: impl FnOnce(&Path) -> Result<T, Error> + Send + 'static,
@@ -49,7 +47,7 @@ pub(super) fn guarded<T: Send + 'static>(
 }
 
 fn damaged(path: &Path) -> Error {
-    bad(path, "damaged: its reader had to give up; write it again")
+    bad(path, "damaged: it cannot be read to its end; write it again")
 }
 
 struct InOrder {
@@ -63,7 +61,7 @@ struct InOrder {
 
 enum Message {
     Batch(Result<Batch, Error>),
-    /// Without this a part did not come to its end: its thread has died.
+    /// The part is complete; without this message its thread has died.
     End,
 }
 
@@ -71,7 +69,7 @@ impl InOrder {
     fn start(&mut self) {
         let (sender, receiver) = sync_channel(AHEAD);
         let (read, part) = (self.read.clone(), self.started);
-        // Without its thread the part is found unread, which is an error like any other.
+        // When no thread can be started, the part has no end, which is reported as damage.
         let _ = thread::Builder::new().name(READER.to_owned()).spawn(move || {
             // A send fails when nobody listens any more: then there is nothing left to do.
             match read(part) {

@@ -1,0 +1,21 @@
+//! Stands in for `rten` in a build without it: every model is refused with the name of the feature.
+
+use super::{Graph, Runtime, Tensor};
+
+pub(super) enum PureRust {}
+
+impl PureRust {
+    pub(super) fn load(_onnx: Vec<u8>) -> Result<Self, String> {
+        Err("this build runs no backbones: build with the feature `backbones`".to_owned())
+    }
+}
+
+impl Runtime for PureRust {
+    fn graph(&self) -> Graph {
+        match *self {}
+    }
+
+    fn run(&self, _input: Tensor, _output: &str) -> Result<Tensor, String> {
+        match *self {}
+    }
+}
