@@ -1,6 +1,6 @@
 """Class-incremental learning that adds a class in seconds on a CPU, without old data and without forgetting.
 
-Two estimators in the manners of scikit-learn: :class:`Consolidation`, one additive memory for all tasks, and
+Two estimators with the interface of scikit-learn: :class:`Consolidation`, one additive memory for all tasks, and
 :class:`Reactivation`, the paper's learner. Their ``partial_fit`` takes new classes at any time. :func:`load` reads the
 model files of the command line, :class:`Client` asks a server, :mod:`autoactivator.cil` takes the exam,
 :mod:`autoactivator.error` has the exceptions.

@@ -1,4 +1,4 @@
-"""Consolidation: one additive memory for all tasks. Exact, order-free, mergeable, unlearnable."""
+"""Consolidation: one additive memory for all tasks. Exact in any order; models merge, and rows can be unlearned."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What both learners have in common: the manners of scikit-learn around one compiled model.
+"""What both learners have in common: the interface of scikit-learn around one compiled model.
 
 :class:`Learner` turns arrays into rows, asks the model, and turns its answers into labels. Whatever can be wrong is
 found by the model, and nothing of an estimator changes before the model has learned.
