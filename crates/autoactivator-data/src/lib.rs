@@ -19,7 +19,7 @@ pub use batch::{Batch, Batches};
 pub use cache::Cache;
 pub use error::Error;
 pub use extractor::{ExtractOptions, Extractor, ImageRows, Skipped};
-pub use image::{Filter, ImageFile, ImageFolder, Pixels, Resize, decode, is_image};
+pub use image::{Filter, ImageFile, ImageFolder, Pixels, Resize, RgbImage, decode, is_image};
 pub use origin::Origin;
 pub use part::Part;
 pub use shard::Shard;

@@ -7,9 +7,10 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use autoactivator_data::{Backbone, BackboneSpec, Channels, Engine, Filter, Layout, Preset, Resize};
+use autoactivator_data::{
+    Backbone, BackboneSpec, Channels, Engine, Filter, Layout, Preset, Resize, RgbImage,
+};
 use common::*;
-use image::RgbImage;
 
 fn open(path: &Path, given: BackboneSpec) -> Result<Backbone, String> {
     Backbone::open(path, given, Engine::Rten).map_err(|error| error.to_string())
@@ -296,7 +297,7 @@ fn of_tokens_the_first_stands_for_the_image() {
         ..BackboneSpec::default()
     };
     let backbone = open(&written(folder.path(), "tokens.onnx", &onnx), spec).unwrap();
-    let image = RgbImage::from_raw(1, 1, vec![7, 8, 9]).unwrap();
+    let image = RgbImage::new(1, 1, vec![7, 8, 9]).unwrap();
     assert_eq!(backbone.features(&[&image]).unwrap(), [7.0, 7.0]);
 }
 

@@ -1,13 +1,12 @@
 //! From pixels to the tensor that a backbone was trained on.
 
-use image::RgbImage;
-
 use super::runtime::Tensor;
 use super::settings::Settings;
 use super::spec::{Channels, Layout};
+use crate::image::RgbImage;
 
 /// Values of a pixel.
-const COLOURS: usize = 3;
+const COLOURS: usize = RgbImage::CHANNELS;
 
 /// The images as one batch, filled up with black ones to `n_images`.
 pub(super) fn tensor(images: &[&RgbImage], n_images: usize, settings: &Settings) -> Tensor {

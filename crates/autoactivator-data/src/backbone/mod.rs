@@ -12,10 +12,10 @@ mod spec;
 
 use std::path::{Path, PathBuf};
 
-use image::RgbImage;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, bad, io_error};
+use crate::image::RgbImage;
 
 pub use identity::Identity;
 pub use preset::Preset;
@@ -68,7 +68,7 @@ impl Backbone {
             note,
         };
         let side = backbone.identity.settings.size as u32;
-        backbone.n_features = backbone.features(&[&RgbImage::new(side, side)])?.len();
+        backbone.n_features = backbone.features(&[&RgbImage::black(side, side)])?.len();
         Ok(backbone)
     }
 

@@ -1,10 +1,9 @@
 //! Pixels as features, for small images that need no backbone.
 
 use autoactivator::ImageShape;
-use image::RgbImage;
 
 use super::resize::to_size;
-use super::{Filter, ImageFolder, decode};
+use super::{Filter, ImageFolder, RgbImage, decode};
 use crate::error::{Error, bad, io_error};
 
 /// The longest side that is taken from the images themselves: more than that asks for a backbone.
@@ -60,10 +59,10 @@ impl Pixels {
     pub(crate) fn row(self, image: &RgbImage) -> Vec<f32> {
         let (width, height) = (self.shape.width as u32, self.shape.height as u32);
         let image = to_size(image, width, height, Filter::Bilinear);
-        let values = |pixel: &image::Rgb<u8>| pixel.0.map(|value| f32::from(value) / 255.0);
+        let values = |pixel: &[u8; 3]| pixel.map(|value| f32::from(value) / 255.0);
         match self.shape.channels {
-            1 => image.pixels().map(|pixel| luma(values(pixel))).collect(),
-            _ => image.pixels().flat_map(values).collect(),
+            1 => image.pixels().iter().map(|pixel| luma(values(pixel))).collect(),
+            _ => image.pixels().iter().flat_map(values).collect(),
         }
     }
 }
@@ -71,7 +70,8 @@ impl Pixels {
 fn is_grey(image: &RgbImage) -> bool {
     image
         .pixels()
-        .all(|pixel| pixel.0[0] == pixel.0[1] && pixel.0[1] == pixel.0[2])
+        .iter()
+        .all(|[red, green, blue]| red == green && green == blue)
 }
 
 /// Brightness of red, green and blue (ITU-R BT.601).

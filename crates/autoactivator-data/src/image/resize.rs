@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use image::RgbImage;
 use serde::{Deserialize, Serialize};
 
+use super::RgbImage;
 use super::resample::{Span, resample};
 
 /// What happens to an image that is not square.
