@@ -7,9 +7,10 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use autoactivator_data::{Backbone, BackboneSpec, Channels, Engine, Filter, Layout, Preset, Resize};
+use autoactivator_data::{
+    Backbone, BackboneSpec, Channels, Engine, Filter, Layout, Preset, Resize, RgbImage,
+};
 use common::*;
-use image::RgbImage;
 
 fn open(path: &Path, given: BackboneSpec) -> Result<Backbone, String> {
     Backbone::open(path, given, Engine::Rten).map_err(|error| error.to_string())
@@ -95,7 +96,7 @@ fn pixels_are_shifted_scaled_and_ordered() {
         ..at(2)
     };
     let value = |x, y, colour: usize, channel: usize| {
-        let stored = f32::from(image.get_pixel(x, y).0[colour]);
+        let stored = f32::from(image.pixels()[(y * image.width() + x) as usize][colour]);
         (stored - [1.0, 2.0, 3.0][channel]) / [10.0, 20.0, 40.0][channel]
     };
     let places = [(0, 0), (1, 0), (0, 1), (1, 1)];
@@ -136,7 +137,7 @@ fn the_middle_is_cut_out() {
     let seen = open(&path, spec).unwrap().features(&[&image]).unwrap();
     let red: Vec<f32> = (2..6)
         .flat_map(|y| (4..8).map(move |x| (x, y)))
-        .map(|(x, y)| f32::from(image.get_pixel(x, y).0[0]))
+        .map(|(x, y)| f32::from(image.pixels()[(y * image.width() + x) as usize][0]))
         .collect();
     assert_eq!(seen[..16], red);
 }
@@ -296,7 +297,7 @@ fn of_tokens_the_first_stands_for_the_image() {
         ..BackboneSpec::default()
     };
     let backbone = open(&written(folder.path(), "tokens.onnx", &onnx), spec).unwrap();
-    let image = RgbImage::from_raw(1, 1, vec![7, 8, 9]).unwrap();
+    let image = RgbImage::new(1, 1, vec![7, 8, 9]).unwrap();
     assert_eq!(backbone.features(&[&image]).unwrap(), [7.0, 7.0]);
 }
 

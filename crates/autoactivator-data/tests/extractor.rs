@@ -101,7 +101,7 @@ fn rows_come_in_the_order_of_the_folder() {
     let Extractor::Backbones(backbones) = &extractor else {
         unreachable!()
     };
-    let ninth = image::open(place.image("bee/000.png")).unwrap().into_rgb8();
+    let ninth = read(&place.image("bee/000.png"));
     let expected = backbones[0].features(&[&ninth]).unwrap();
     for (a, b) in batch.x.rows().row(9).iter().zip(&expected) {
         assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{a} {b}");
@@ -150,7 +150,9 @@ fn a_second_run_computes_nothing() {
 
     // Content decides, not the name: a copy is known, a change is seen.
     fs::copy(place.image("ant/000.png"), place.image("bee/copy.png")).unwrap();
-    picture(9, 9, 77).save(place.image("ant/001.png")).unwrap();
+    to_write(&picture(9, 9, 77))
+        .save(place.image("ant/001.png"))
+        .unwrap();
     let images = place.images();
     let mut third = extractor.rows(&images, with_cache(&cache));
     assert_eq!((all(&mut third).x.rows().len(), third.computed()), (19, 1));
@@ -332,7 +334,7 @@ fn pixels_are_rows_of_the_image_shape() {
     let pixels = Pixels::like(&images).unwrap();
     assert_eq!(pixels.shape.to_string(), "18x20x3");
     let batch = all(&mut Extractor::Pixels(pixels).rows(&images, ExtractOptions::default()));
-    let first = image::open(place.image("ant/000.png")).unwrap().into_rgb8();
+    let first = read(&place.image("ant/000.png"));
     let expected: Vec<f32> = first
         .as_raw()
         .iter()

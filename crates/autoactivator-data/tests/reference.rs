@@ -11,9 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use autoactivator_data::{Backbone, BackboneSpec, Engine, ExtractOptions, Extractor, ImageFolder};
+use autoactivator_data::{Backbone, BackboneSpec, Engine, ExtractOptions, Extractor, ImageFolder, RgbImage};
 use common::*;
-use image::RgbImage;
 
 const N_IMAGES: usize = 32;
 
@@ -69,10 +68,7 @@ fn some_images(data: &Path) -> (Vec<PathBuf>, Vec<RgbImage>) {
         .take(N_IMAGES)
         .map(|image| image.path.clone())
         .collect();
-    let pixels = paths
-        .iter()
-        .map(|path| image::open(path).unwrap().into_rgb8())
-        .collect();
+    let pixels = paths.iter().map(|path| read(path)).collect();
     (paths, pixels)
 }
 
@@ -165,7 +161,7 @@ fn batches_of_a_folder_are_those_of_single_images() {
         unreachable!()
     };
     for (image, row) in folder.images().iter().zip(batch.x.rows().iter()) {
-        let pixels = image::open(&image.path).unwrap().into_rgb8();
+        let pixels = read(&image.path);
         let alone = backbones[0].features(&[&pixels]).unwrap();
         assert!(distance(row, &alone, alone.len()) < 1e-4, "{}", image.name);
     }

@@ -1,13 +1,11 @@
 //! From pixels to the tensor that a backbone was trained on: resized, normalised, in its order of dimensions.
 
-use image::RgbImage;
-
 use super::runtime::Tensor;
-use crate::image::square;
+use crate::image::{RgbImage, square};
 use crate::origin::{Channels, Layout, Settings};
 
 /// Values of a pixel.
-const COLOURS: usize = 3;
+const COLOURS: usize = RgbImage::CHANNELS;
 
 /// The images as one batch, padded with zeros to `n_images`.
 pub(super) fn tensor(images: &[&RgbImage], n_images: usize, settings: &Settings) -> Tensor {

@@ -12,11 +12,11 @@ mod spec;
 
 use std::path::{Path, PathBuf};
 
-use image::RgbImage;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, bad, io_error};
 use crate::hash::hex;
+use crate::image::RgbImage;
 use crate::origin::Identity;
 pub use preset::Preset;
 use resolve::resolve;
@@ -66,7 +66,7 @@ impl Backbone {
             note,
         };
         let side = backbone.identity.settings.size as u32;
-        backbone.n_features = backbone.features(&[&RgbImage::new(side, side)])?.len();
+        backbone.n_features = backbone.features(&[&RgbImage::black(side, side)])?.len();
         Ok(backbone)
     }
 

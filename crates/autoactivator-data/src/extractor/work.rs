@@ -2,13 +2,11 @@
 
 use std::fs;
 
-use image::RgbImage;
-
 use super::{Extractor, Skipped};
 use crate::backbone::Backbone;
 use crate::cache::{Content, Kept};
 use crate::error::{Error, bad, io_error};
-use crate::image::{ImageFile, decode};
+use crate::image::{ImageFile, RgbImage, decode};
 
 /// The results for a few images.
 #[derive(Default)]

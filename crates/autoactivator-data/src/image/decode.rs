@@ -2,20 +2,12 @@
 //!
 //! Images come from strangers: sizes are limited before anything is decoded, and a damaged file is refused.
 
-use std::io::Cursor;
 use std::path::Path;
 
-/// An image of red, green and blue bytes. It is deliberately the type of the crate `image`, so that images can be passed
-/// to and from other code that uses that crate.
-pub use image::RgbImage;
-use image::error::{ImageError, LimitErrorKind};
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgb};
-
-use super::jpeg;
+use super::codecs::{Failure, Format, LONGEST_SIDE, Raw, raw};
+use super::orientation::upright;
+use super::{RgbImage, jpeg};
 use crate::error::{Error, bad};
-
-/// The longest side that is decoded, in pixels.
-const LONGEST_SIDE: u32 = 16_384;
 
 /// The most memory that an image may take.
 const MOST_BYTES: u64 = 512 << 20;
@@ -34,58 +26,57 @@ pub(crate) fn decode_within(path: &Path, bytes: &[u8], most_bytes: u64) -> Resul
     if bytes.is_empty() {
         return Err(bad(path, "is an empty file, not an image"));
     }
-    if image::guess_format(bytes).is_ok_and(|format| format == ImageFormat::Jpeg) && !jpeg::is_whole(bytes) {
+    let Some(format) = Format::of(bytes) else {
+        return Err(bad(path, "is no JPEG, PNG or WebP image"));
+    };
+    if format == Format::Jpeg && !jpeg::is_whole(bytes) {
         return Err(bad(path, "is damaged: the end of the JPEG is missing"));
     }
-    let image = upright(bytes, most_bytes).map_err(|error| bad(path, reason(&error, most_bytes)))?;
-    if image.width() == 0 || image.height() == 0 {
+    let raw = raw(format, bytes, most_bytes).map_err(|failure| bad(path, reason(failure, most_bytes)))?;
+    if raw.width == 0 || raw.height == 0 {
         return Err(bad(path, "has no pixels"));
     }
-    Ok(if image.color().has_alpha() {
-        over_white(&image)
-    } else {
-        image.into_rgb8()
-    })
+    let orientation = raw.orientation;
+    let image = in_colour(raw).ok_or_else(|| bad(path, "is damaged: it has too few pixels"))?;
+    Ok(upright(image, orientation))
 }
 
-fn upright(bytes: &[u8], most_bytes: u64) -> Result<DynamicImage, ImageError> {
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(LONGEST_SIDE);
-    limits.max_image_height = Some(LONGEST_SIDE);
-    limits.max_alloc = Some(most_bytes);
-    reader.limits(limits.clone());
-    let mut decoder = reader.into_decoder()?;
-    // The reader does not count the memory of the decoded pixels.
-    limits.reserve(decoder.total_bytes())?;
-    let orientation = decoder.orientation()?;
-    let mut image = DynamicImage::from_decoder(decoder)?;
-    image.apply_orientation(orientation);
-    Ok(image)
+/// Three channels, whatever there were.
+fn in_colour(raw: Raw) -> Option<RgbImage> {
+    let samples = raw.samples;
+    let values = match raw.channels {
+        1 => samples.iter().flat_map(|&grey| [grey; 3]).collect(),
+        2 => each(&samples, |[grey, alpha]| over_white([grey; 3], alpha)),
+        4 => each(&samples, |[red, green, blue, alpha]| {
+            over_white([red, green, blue], alpha)
+        }),
+        _ => samples,
+    };
+    RgbImage::new(raw.width, raw.height, values)
 }
 
-fn over_white(image: &DynamicImage) -> RgbImage {
-    let image = image.to_rgba8();
-    RgbImage::from_fn(image.width(), image.height(), |x, y| {
-        let [red, green, blue, alpha] = image.get_pixel(x, y).0.map(u32::from);
-        Rgb([red, green, blue].map(|value| ((value * alpha + 255 * (255 - alpha) + 127) / 255) as u8))
-    })
+fn each<const N: usize>(samples: &[u8], pixel: impl Fn([u8; N]) -> [u8; 3]) -> Vec<u8> {
+    samples
+        .as_chunks()
+        .0
+        .iter()
+        .flat_map(|&samples| pixel(samples))
+        .collect()
 }
 
-fn reason(error: &ImageError, most_bytes: u64) -> String {
-    match error {
-        ImageError::Unsupported(_) => {
-            format!("is not a JPEG, PNG or WebP image that can be decoded: {error}")
-        }
-        ImageError::Limits(limit) => match limit.kind() {
-            LimitErrorKind::DimensionError => {
-                format!("is larger than {LONGEST_SIDE} pixels a side: make it smaller")
-            }
-            _ => format!(
-                "takes more than {} MB once decoded: make it smaller",
-                most_bytes >> 20
-            ),
-        },
-        _ => format!("is damaged: {error}"),
+fn over_white(colour: [u8; 3], alpha: u8) -> [u8; 3] {
+    let alpha = u32::from(alpha);
+    colour.map(|value| ((u32::from(value) * alpha + 255 * (255 - alpha) + 127) / 255) as u8)
+}
+
+fn reason(failure: Failure, most_bytes: u64) -> String {
+    match failure {
+        Failure::Unsupported(what) => format!("is a JPEG that cannot be decoded: {what}"),
+        Failure::TooLong => format!("is larger than {LONGEST_SIDE} pixels a side: make it smaller"),
+        Failure::TooLarge => format!(
+            "takes more than {} MB once decoded: make it smaller",
+            most_bytes >> 20
+        ),
+        Failure::Damaged(how) => format!("is damaged: {how}"),
     }
 }

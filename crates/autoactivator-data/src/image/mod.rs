@@ -3,16 +3,20 @@
 //! [`ImageFolder`] lists them, [`decode`] reads one, [`square`] brings it to the size that a backbone takes, and [`Pixels`]
 //! takes the pixels as features.
 
+mod codecs;
 mod decode;
 mod folder;
 mod jpeg;
+mod orientation;
 mod pixels;
 mod resample;
 mod resize;
+mod rgb;
 mod split;
 
+pub use decode::decode;
 pub(crate) use decode::decode_within;
-pub use decode::{RgbImage, decode};
 pub use folder::{ImageFile, ImageFolder, is_image};
 pub use pixels::Pixels;
 pub(crate) use resize::square;
+pub use rgb::RgbImage;

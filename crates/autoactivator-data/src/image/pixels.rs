@@ -3,10 +3,9 @@
 //! [`Pixels`] is a shape; every image is resized to it.
 
 use autoactivator::ImageShape;
-use image::RgbImage;
 
 use super::resize::to_size;
-use super::{ImageFolder, decode};
+use super::{ImageFolder, RgbImage, decode};
 use crate::error::{Error, bad, io_error};
 use crate::origin::Filter;
 
@@ -63,10 +62,10 @@ impl Pixels {
     pub(crate) fn row(self, image: &RgbImage) -> Vec<f32> {
         let (width, height) = (self.shape.width as u32, self.shape.height as u32);
         let image = to_size(image, width, height, Filter::Bilinear);
-        let values = |pixel: &image::Rgb<u8>| pixel.0.map(|value| f32::from(value) / 255.0);
+        let values = |pixel: &[u8; 3]| pixel.map(|value| f32::from(value) / 255.0);
         match self.shape.channels {
-            1 => image.pixels().map(|pixel| luma(values(pixel))).collect(),
-            _ => image.pixels().flat_map(values).collect(),
+            1 => image.pixels().iter().map(|pixel| luma(values(pixel))).collect(),
+            _ => image.pixels().iter().flat_map(values).collect(),
         }
     }
 }
@@ -74,7 +73,8 @@ impl Pixels {
 fn is_grey(image: &RgbImage) -> bool {
     image
         .pixels()
-        .all(|pixel| pixel.0[0] == pixel.0[1] && pixel.0[1] == pixel.0[2])
+        .iter()
+        .all(|[red, green, blue]| red == green && green == blue)
 }
 
 /// Brightness of red, green and blue (ITU-R BT.601).

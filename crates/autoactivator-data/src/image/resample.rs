@@ -3,12 +3,11 @@
 //! The sums are Pillow's, rounded after each direction as there. A part is sampled directly, so that the middle of a very
 //! long image costs no more than that of a square one.
 
-use image::RgbImage;
-
+use super::RgbImage;
 use crate::origin::Filter;
 
 /// Values of a pixel.
-const CHANNELS: usize = 3;
+const CHANNELS: usize = RgbImage::CHANNELS;
 
 /// Which part of one side of an image is taken, and how many pixels it becomes.
 #[derive(Clone, Copy)]
@@ -108,9 +107,10 @@ pub(super) fn resample(image: &RgbImage, across: Span, down: Span, filter: Filte
         .chunks_exact(row_length)
         .flat_map(|row| columns.iter().flat_map(|taps| narrow(row, taps)))
         .collect();
-    let mut pixels = Vec::with_capacity(rows.len() * columns.len() * CHANNELS);
+    let mut resampled = RgbImage::black(across.pixels, down.pixels);
     let mut sums = vec![0.0_f32; columns.len() * CHANNELS];
-    for taps in &rows {
+    let new_rows = resampled.as_raw_mut().chunks_exact_mut(sums.len());
+    for (taps, new_row) in rows.iter().zip(new_rows) {
         sums.fill(0.0);
         let below = narrowed.chunks_exact(sums.len()).skip(taps.first - first);
         for (row, weight) in below.zip(&taps.weights) {
@@ -118,10 +118,11 @@ pub(super) fn resample(image: &RgbImage, across: Span, down: Span, filter: Filte
                 .zip(row)
                 .for_each(|(sum, &value)| *sum += weight * f32::from(value));
         }
-        pixels.extend(sums.iter().map(|&sum| rounded(sum)));
+        new_row
+            .iter_mut()
+            .zip(&sums)
+            .for_each(|(value, &sum)| *value = rounded(sum));
     }
-    let mut resampled = RgbImage::new(across.pixels, down.pixels);
-    resampled.copy_from_slice(&pixels);
     resampled
 }
 
@@ -143,13 +144,17 @@ fn rounded(value: f32) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use image::Rgb;
-
     use super::*;
 
     /// Red and blue ramps, so that a place can be told from its colour.
     fn ramp(width: u32, height: u32) -> RgbImage {
-        RgbImage::from_fn(width, height, |x, y| Rgb([(10 * x) as u8, 7, (10 * y) as u8]))
+        let row = |y: u32| (0..width).flat_map(move |x| [(10 * x) as u8, 7, (10 * y) as u8]);
+        image(width, (0..height).flat_map(row).collect())
+    }
+
+    fn image(width: u32, values: Vec<u8>) -> RgbImage {
+        let height = values.len() / CHANNELS / width as usize;
+        RgbImage::new(width, height as u32, values).expect("whole rows")
     }
 
     fn resized(image: &RgbImage, width: u32, height: u32, filter: Filter) -> RgbImage {
@@ -171,9 +176,11 @@ mod tests {
     #[test]
     fn values_that_pillow_gives() {
         // `Image.fromarray(...).resize((5, 1), ...)` of the red values 0, 100, 200, and `(2, 1)` of 0, 60, 120, 255.
-        let row =
-            |values: &[u8]| RgbImage::from_fn(values.len() as u32, 1, |x, _| Rgb([values[x as usize]; 3]));
-        let red = |image: &RgbImage| image.pixels().map(|pixel| pixel.0[0]).collect::<Vec<_>>();
+        let row = |values: &[u8]| {
+            let grey = values.iter().flat_map(|&value| [value; CHANNELS]);
+            image(values.len() as u32, grey.collect())
+        };
+        let red = |image: &RgbImage| image.pixels().iter().map(|pixel| pixel[0]).collect::<Vec<_>>();
         let (up, down) = (row(&[0, 100, 200]), row(&[0, 60, 120, 255]));
         assert_eq!(red(&resized(&up, 5, 1, Filter::Bilinear)), [0, 40, 100, 160, 200]);
         assert_eq!(red(&resized(&up, 5, 1, Filter::Bicubic)), [0, 31, 100, 169, 208]);
@@ -189,8 +196,8 @@ mod tests {
             Span::middle(1, 8.0, 8),
             Filter::Bilinear,
         );
-        assert_eq!(long.dimensions(), (8, 8));
-        let point = resized(&RgbImage::from_pixel(1, 1, Rgb([1, 2, 3])), 4, 4, Filter::Bicubic);
-        assert!(point.pixels().all(|pixel| pixel.0 == [1, 2, 3]));
+        assert_eq!((long.width(), long.height()), (8, 8));
+        let point = resized(&image(1, vec![1, 2, 3]), 4, 4, Filter::Bicubic);
+        assert!(point.pixels().iter().all(|pixel| pixel == &[1, 2, 3]));
     }
 }

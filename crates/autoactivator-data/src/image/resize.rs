@@ -2,8 +2,7 @@
 //!
 //! Which part of the image is taken is decided here; `resample` computes the pixels.
 
-use image::RgbImage;
-
+use super::RgbImage;
 use super::resample::{Span, resample};
 use crate::origin::{Filter, Resize};
 

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use image::{Rgb, RgbImage};
+use autoactivator_data::RgbImage;
 
 /// Just enough protobuf: fields one after the other. Field numbers are those of `onnx.proto`.
 #[derive(Clone, Default)]
@@ -149,9 +149,20 @@ pub fn write_tiny(folder: &Path, name: &str, seed: u32) -> PathBuf {
 
 /// A picture that differs from those of other seeds.
 pub fn picture(width: u32, height: u32, seed: u32) -> RgbImage {
-    RgbImage::from_fn(width, height, |x, y| {
-        Rgb([0, 1, 2].map(|c| ((x * (3 + seed) + y * (5 + c) + 40 * c + 17 * seed) % 256) as u8))
-    })
+    let pixel = |x, y| [0, 1, 2].map(|c| ((x * (3 + seed) + y * (5 + c) + 40 * c + 17 * seed) % 256) as u8);
+    let row = |y| (0..width).flat_map(move |x| pixel(x, y));
+    RgbImage::new(width, height, (0..height).flat_map(row).collect()).unwrap()
+}
+
+/// The same image for the crate that writes files.
+pub fn to_write(image: &RgbImage) -> image::RgbImage {
+    image::RgbImage::from_raw(image.width(), image.height(), image.as_raw().to_vec()).unwrap()
+}
+
+/// What a file holds, read by the crate that wrote it.
+pub fn read(path: &Path) -> RgbImage {
+    let image = image::open(path).unwrap().into_rgb8();
+    RgbImage::new(image.width(), image.height(), image.into_raw()).unwrap()
 }
 
 /// A folder per class with this many PNG images in each.
@@ -160,7 +171,8 @@ pub fn write_images(folder: &Path, classes: &[&str], images: u32) {
         fs::create_dir_all(folder.join(class)).unwrap();
         for i in 0..images {
             let picture = picture(20 + i % 3, 18, number as u32 * 1000 + i);
-            picture.save(folder.join(format!("{class}/{i:03}.png"))).unwrap();
+            let path = folder.join(format!("{class}/{i:03}.png"));
+            to_write(&picture).save(path).unwrap();
         }
     }
 }

@@ -3,6 +3,7 @@
 //! [`Record`] is chosen once, by `columns`, and then applied to every record batch of a file.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -73,8 +74,11 @@ impl Record {
 
     /// The rows of a record batch whose first row has the number `first_row`.
     pub fn rows(&self, record: &RecordBatch, first_row: usize) -> Result<Batch, String> {
+        let names = record.schema_ref().fields().iter().map(|field| field.name());
+        // By name, since there can be thousands; the first of a name counts.
+        let columns: HashMap<&String, &ArrayRef> = names.zip(record.columns()).rev().collect();
         let column = |name: &String| {
-            let found = record.column_by_name(name);
+            let found = columns.get(name).copied();
             found.ok_or_else(|| format!("column '{name}' is missing from row {first_row} on"))
         };
         let features = self.features.iter().map(column).collect::<Result<Vec<_>, _>>()?;
@@ -124,12 +128,15 @@ fn transpose(columns: &[Cow<'_, [f32]>]) -> Vec<f32> {
 }
 
 fn refuse_nulls(column: &dyn Array, first_row: usize, what: impl Fn(usize) -> String) -> Result<(), String> {
+    if column.null_count() == 0 {
+        return Ok(());
+    }
     match (0..column.len()).find(|&row| column.is_null(row)) {
-        Some(row) if column.null_count() > 0 => Err(format!(
+        Some(row) => Err(format!(
             "{}: remove the row or fill the value in",
             what(first_row + row)
         )),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
