@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::array::{Array, ArrayTable, Kind, labels_of};
+use super::array::{Array, ArrayTable, labels_of};
+use super::kind::Kind;
 use super::source::Source;
 use super::{Columns, Opened};
 use crate::error::{Error, bad};

@@ -38,6 +38,7 @@ mod beside;
 mod columns;
 mod csv;
 mod idx;
+mod kind;
 mod npy;
 #[cfg(feature = "npz")]
 mod npz;

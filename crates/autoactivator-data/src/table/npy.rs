@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::array::{Array, ArrayTable, Kind, Opener, labels_of};
+use super::array::{Array, ArrayTable, Opener, labels_of};
+use super::kind::Kind;
 use super::source::Source;
 use super::{Columns, Opened};
 use crate::error::{Error, bad, io_error};

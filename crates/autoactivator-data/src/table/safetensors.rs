@@ -10,7 +10,8 @@ use std::sync::Arc;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::array::{Array, Kind, open_among};
+use super::array::{Array, open_among};
+use super::kind::Kind;
 use super::source::{Source, truncated};
 use super::{Columns, Opened};
 use crate::error::{Error, bad, io_error};
