@@ -364,7 +364,7 @@ def _finite(x):
     if len(places):
         row, feature = places[0]
         value = "NaN" if np.isnan(x[row, feature]) else str(x[row, feature])
-        remedy = "remove the row or replace the value by a finite one"
+        remedy = "remove the row or replace the value with a finite one"
         raise error.NotFiniteError(f"row {row}, feature {feature} is {value}: {remedy}")
     return x.tolist()
 

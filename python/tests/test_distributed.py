@@ -321,7 +321,7 @@ def test_partial_memories_add_up_once(clusters, tmp_path):
 
     one, two, both = partial(parts[0]), partial(parts[1]), partial(*parts)
     assert _core.add_up([one, two, one], False) == _core.add_up([one, two], False)
-    with pytest.raises(error.AlreadyLearnedError, match="part-0.parquet has been learned already"):
+    with pytest.raises(error.AlreadyLearnedError, match="part-0.parquet has already been learned"):
         _core.add_up([one, both], False)
     assert model.absorb(one, [], None, [])
     assert not model.absorb(one, [], None, [])

@@ -200,7 +200,7 @@ MISTAKES = {
     "one row": (lambda m, X, y: Reactivation().fit(X[:20], np.arange(20)), error.TooFewRowsError,
                 "has only 1 row: at least 2 are needed"),
     "repeated": (lambda m, X, y: Reactivation(**QUICK).fit(X, y).partial_fit(X, y), error.RepeatedClassError,
-                 "was learned in task 1 already: set `repeated_classes` to `accept`"),
+                 "was already learned in task 1: set `repeated_classes` to `accept`"),
     "candidates": (lambda m, X, y: Reactivation(t_max=100_000, step_size=10_000).fit(X, y),
                    error.TooManyCandidatesError, "lower `t_max` or `step_size`"),
     "no file": (lambda m, X, y: autoactivator.load("nowhere.aact"), error.IoError, "nowhere.aact"),

@@ -84,7 +84,7 @@ fn tasks_that_cannot_be_learned() {
         &mut learner,
         &table(),
         &labels(["c", "b"]),
-        "class 'b' was learned in task 1 already",
+        "class 'b' was already learned in task 1",
     );
 }
 

@@ -750,7 +750,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     refused(learner.unlearn(narrow.rows(), &y), "3 features");
     assert!(learner.predict(narrow.rows()).is_err());
     let mut deployed = learner.deployed().unwrap().clone();
-    refused(deployed.learn(x.rows(), &y, &mut ()), "does not learn");
+    refused(deployed.learn(x.rows(), &y, &mut ()), "cannot learn");
     assert_eq!(learner, before);
 }
 
