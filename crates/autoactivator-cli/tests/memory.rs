@@ -205,7 +205,7 @@ fn what_cannot_be_summed_is_refused() {
     place.succeed(&["memory", "begin", "other", "first.csv", "--seed", "1"]);
     place.refuse(
         &["memory", "merge", "other", "1"],
-        &["1: the memories have different pools", "other seeds"],
+        &["1: the memories have different pools", "different seeds"],
     );
     place.succeed(&["memory", "merge", "model", "1"]);
     place.refuse(

@@ -198,7 +198,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
         let error = partial(&model, &x, &y, &all, "mine").merge(&sums).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     };
-    refused(&begun(Precision::F32, 1), "made from other seeds");
+    refused(&begun(Precision::F32, 1), "made from different seeds");
     refused(&begun(Precision::F64, 0), "different precision");
     let mut elsewhere = model.clone();
     elsewhere.set_origin(Some(serde_json::json!("another backbone")));
