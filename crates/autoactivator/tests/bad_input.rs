@@ -1,4 +1,4 @@
-//! Bad input gets an error that names the place and the remedy, and leaves the learner as it was.
+//! Bad input gets an error that names the place and the remedy, and leaves the learner unchanged.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
@@ -31,7 +31,7 @@ fn learned() -> Reactivation {
     learner
 }
 
-/// Learning must fail with a message that says `words`, and change nothing.
+/// Learning must fail with a message that contains `words`, and change nothing.
 #[track_caller]
 fn refused(learner: &mut Reactivation, x: &Table, y: &Labels, words: &str) {
     let before = learner.clone();

@@ -1,5 +1,5 @@
-//! Laws of partial memories: however rows are shared out, the sums are those of one machine; nothing is added twice; and
-//! what does not belong together is refused, naming why.
+//! Laws of partial memories: however rows are divided, the sums are those of one machine; nothing is added
+//! twice; and what does not belong together is refused with the reason.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
@@ -37,7 +37,7 @@ fn begun(precision: Precision, seed: u64) -> Consolidation {
     model
 }
 
-/// The sums of these rows, under the name of a file.
+/// The sums of these rows, entered as one file.
 fn partial(model: &Consolidation, x: &Table, y: &Labels, rows: &[usize], file: &str) -> Partial {
     let mut share = Share::of(model).unwrap();
     assert!(share.enter(file, &format!("{file}.parquet")));
