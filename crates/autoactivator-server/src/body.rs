@@ -302,7 +302,9 @@ fn parsed<T: std::str::FromStr>(part: &Part<'_>, allowed: &str) -> Result<T, Pro
 
 fn unknown_field(part: &Part<'_>, known: &str) -> Problem {
     let name: String = part.name.chars().filter(|c| !c.is_control()).take(40).collect();
-    Problem::bad_request(format!("the form has an unknown field `{name}`: known are {known}"))
+    Problem::bad_request(format!(
+        "the form has an unknown field `{name}`: known are {known}"
+    ))
 }
 
 fn from_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Problem> {

@@ -102,15 +102,18 @@ impl Guard {
             let (scheme, token) = value.as_bytes().split_at_checked("Bearer ".len())?;
             scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
         });
-        let given = given
-            .ok_or_else(|| Problem::unauthorized("changing the model needs a token: send it as a bearer token"))?;
+        let given = given.ok_or_else(|| {
+            Problem::unauthorized("changing the model needs a token: send it as a bearer token")
+        })?;
         // Digests are compared to the end, so the time it takes reveals nothing about the token.
         let given: [u8; 32] = Sha256::digest(given).into();
         let difference = given.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b));
         if std::hint::black_box(difference) == 0 {
             return Ok(());
         }
-        Err(Problem::unauthorized("the token is wrong: send the one that the server was started with"))
+        Err(Problem::unauthorized(
+            "the token is wrong: send the one that the server was started with",
+        ))
     }
 
     /// Lets a page of a listed origin read the response.

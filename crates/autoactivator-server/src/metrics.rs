@@ -92,7 +92,11 @@ pub(crate) fn text(app: &App) -> String {
     let totals = [
         ("changes", "Changes of the model.", &counts.changes),
         ("rows", "Rows learned, unlearned or merged.", &counts.rows),
-        ("writes", "Number of times the model file was written.", &counts.writes),
+        (
+            "writes",
+            "Number of times the model file was written.",
+            &counts.writes,
+        ),
         (
             "refused",
             "Changes refused because the queue was full.",

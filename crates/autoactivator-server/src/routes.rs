@@ -92,7 +92,10 @@ async fn ready(State(app): Shared) -> Answered {
     if app.writer.is_alive() {
         return Ok(json_response(&json!({ "status": "ready" })));
     }
-    Err(Problem::unavailable("Ending", "the server no longer accepts changes"))
+    Err(Problem::unavailable(
+        "Ending",
+        "the server no longer accepts changes",
+    ))
 }
 
 async fn metrics(State(app): Shared) -> Response {

@@ -101,10 +101,7 @@ impl Writer {
 }
 
 fn given_up() -> Problem {
-    Problem::unavailable(
-        "Ending",
-        "the server gave up this change: nothing was changed",
-    )
+    Problem::unavailable("Ending", "the server gave up this change: nothing was changed")
 }
 
 /// Everything the writer works with.

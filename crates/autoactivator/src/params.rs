@@ -94,6 +94,6 @@ pub(crate) fn unless(
     (!inside).then(|| Error::Parameter {
         name: name.to_owned(),
         value: value.to_string(),
-        allowed: allowed.to_owned(),
+        allowed: format!("must be {allowed}"),
     })
 }

@@ -83,7 +83,7 @@ impl Check for ConsolidationParams {
                 value >= 0.0 && value.is_finite(),
                 name,
                 &value,
-                "a finite number of at least 0",
+                "finite and at least 0",
             )
         };
         within("max_nodes", self.max_nodes.unwrap_or(1), usize::MAX, "at least 1")

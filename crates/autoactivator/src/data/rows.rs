@@ -219,7 +219,7 @@ enum WrittenShape {
 }
 
 /// How an image shape is written.
-const SHAPE: &str = "HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, like 28x28 or 32x32x3";
+const SHAPE: &str = "must be HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, like 28x28 or 32x32x3";
 
 impl TryFrom<WrittenShape> for ImageShape {
     type Error = &'static str;

@@ -235,7 +235,7 @@ impl PoolSpec {
         Err(Error::Parameter {
             name: "pool".to_owned(),
             value: format!("{n_nodes} nodes"),
-            allowed: "from 1 to 32,768 nodes: the memory grows with their square".to_owned(),
+            allowed: "must be from 1 to 32,768 nodes: the memory grows with their square".to_owned(),
         })
     }
 

@@ -104,7 +104,7 @@ impl Check for ReactivationParams {
             .or_else(|| unless(self.r > 0.0 && self.r < 1.0, "r", &self.r, "above 0 and below 1"))
             .or_else(|| {
                 let inside = self.ridge >= 0.0 && self.ridge.is_finite();
-                unless(inside, "ridge", &self.ridge, "a finite number of at least 0")
+                unless(inside, "ridge", &self.ridge, "finite and at least 0")
             })
             .or_else(|| {
                 let inside = (0.0..1.0).contains(&self.validation);

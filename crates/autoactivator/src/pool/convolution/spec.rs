@@ -57,7 +57,7 @@ impl ConvolutionSpec {
             Err(Error::Parameter {
                 name: name.to_owned(),
                 value,
-                allowed: allowed.to_owned(),
+                allowed: format!("must be {allowed}"),
             })
         };
         let smallest = image.height.min(image.width);
@@ -93,14 +93,10 @@ impl ConvolutionSpec {
             );
         }
         if !(self.contrast > 0.0 && self.contrast.is_finite()) {
-            return wrong("contrast", self.contrast.to_string(), "a finite number above 0");
+            return wrong("contrast", self.contrast.to_string(), "finite and above 0");
         }
         if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
-            return wrong(
-                "threshold",
-                self.threshold.to_string(),
-                "a finite number of at least 0",
-            );
+            return wrong("threshold", self.threshold.to_string(), "finite and at least 0");
         }
         if !(self.power > 0.0 && self.power <= 2.0) {
             return wrong("power", self.power.to_string(), "above 0 and at most 2");
