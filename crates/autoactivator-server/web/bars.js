@@ -6,7 +6,7 @@ import { byId, hue, make, percent } from './dom.js';
 /** Largest number of bars shown: those of the likeliest classes. */
 const MOST = 12;
 
-/** How long an answer must stand before it is spoken. */
+/** How long an answer must stay the same before it is spoken. */
 const SETTLED = 900;
 
 export class Bars {

@@ -20,8 +20,8 @@ export class Teach {
   #busy = false;
 
   /**
-   * `reader` gives the current Reader, `current` the sample shown now, `builtIn` the classes that need no drawing and
-   * `summary` what became of the old ones; `onAdded` follows each example, `onChange` each change of the model.
+   * `reader` returns the current Reader, `current` the current sample, `builtIn` the classes that need no drawing and
+   * `summary` how the old ones fare; `onAdded` is called after each example, `onChange` after each change of the model.
    */
   constructor({ reader, current, onAdded, onChange, builtIn, summary }) {
     Object.assign(this, { reader, current, onAdded, onChange, builtIn, summary });

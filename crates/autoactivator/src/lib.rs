@@ -13,7 +13,7 @@
 //! // Two classes today ...
 //! let x = [0.0, 0.1, 0.1, 0.0, 0.9, 1.0, 1.0, 0.9];
 //! learner.learn(Rows::new(&x, 2)?, &Labels::from_names(["low", "low", "high", "high"]), &mut ())?;
-//! ... and one that nobody had thought of tomorrow.
+//! // ... and, tomorrow, one that nobody had thought of.
 //! let x = [0.0, 1.0, 0.1, 0.9];
 //! learner.learn(Rows::new(&x, 2)?, &Labels::from_names(["left", "left"]), &mut ())?;
 //! let predicted = learner.predict(Rows::new(&[0.95, 0.95, 0.05, 0.95], 2)?)?;
