@@ -60,8 +60,7 @@ impl App {
         self.current.read()
     }
 
-    /// Reads a body of at most `limit` bytes; a larger one is refused by its declared length before it is
-    /// read.
+    /// Reads a body of at most `limit` bytes; a larger one is refused by its declared length before it is read.
     pub(crate) async fn read(
         &self,
         headers: &HeaderMap,

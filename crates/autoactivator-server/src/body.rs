@@ -127,8 +127,7 @@ pub(crate) fn json<'a, T: Deserialize<'a>>(content_type: &str, bytes: &'a [u8]) 
     from_json(bytes)
 }
 
-/// Refuses a class name that is empty, too long, or contains characters that a terminal or a log would act
-/// on.
+/// Refuses a class name that is empty, too long, or contains characters that a terminal or a log would act on.
 pub fn check_class(class: &str, limits: &Limits) -> Result<(), Problem> {
     if class.trim().is_empty() {
         return Err(Problem::bad_request("a class has no name: give it one"));

@@ -19,8 +19,7 @@ pub enum Change {
     DropClass(String),
     /// Rename a class.
     RenameClass(String, String),
-    /// Merge in what another model over the same pool has learned, except what both have from their common
-    /// base.
+    /// Merge in what another model over the same pool has learned, except what both have from their common base.
     Merge(Model, Option<Model>),
 }
 

@@ -1,5 +1,4 @@
-//! Who may do what: changes need a bearer token; pages of other sites and other names for this machine are
-//! refused.
+//! Who may do what: changes need a bearer token; pages of other sites and other names for this machine are refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -2,8 +2,7 @@
 //!
 //! A request goes through `guard` (is it allowed?), `routes` (what is asked?) and [`body`] (bytes to rows).
 //! What only reads is then answered from the current [`Edition`], which never changes; what changes the model
-//! is queued for the `writer`, which publishes the next edition once it is on disk. [`Server`] puts it all
-//! together.
+//! is queued for the `writer`, which publishes the next edition once it is on disk. [`Server`] puts it all together.
 
 mod app;
 mod assets;

@@ -1,5 +1,4 @@
-//! Connections: how many there may be, how long they may stay silent, and which one is closed when there is
-//! no room.
+//! Connections: how many there may be, how long they may stay silent, and which one is closed when there is no room.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -46,8 +45,7 @@ pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
     bound().map_err(|cause| Error::Listen { address, cause })
 }
 
-/// The number of connections that the system allows, up to `wanted`; raises the system's limit as far as
-/// possible.
+/// The number of connections that the system allows, up to `wanted`; raises the system's limit as far as possible.
 pub(crate) fn room_for(wanted: usize) -> usize {
     #[cfg(unix)]
     {
@@ -130,8 +128,7 @@ impl Silent {
         self.0.push_back((connection, spoke));
     }
 
-    /// A place for one more connection; if there is none, the connection that has been silent longest is
-    /// closed.
+    /// A place for one more connection; if there is none, the connection that has been silent longest is closed.
     async fn place(&mut self, free: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
         if let Ok(place) = Arc::clone(free).try_acquire_owned() {
             return Some(place);

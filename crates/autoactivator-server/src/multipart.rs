@@ -83,8 +83,7 @@ fn name(head: &[u8]) -> Option<String> {
     parameter(value, "name").map(str::to_owned)
 }
 
-/// A parameter of a header value, quoted or not. A quoted one ends at the next quote: escaped quotes are not
-/// supported.
+/// A parameter of a header value, quoted or not. A quoted one ends at the next quote: escaped quotes are not supported.
 fn parameter<'a>(value: &'a str, wanted: &str) -> Option<&'a str> {
     let mut rest = value.split_once(';')?.1;
     loop {

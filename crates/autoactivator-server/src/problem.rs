@@ -1,5 +1,4 @@
-//! The response to a request that cannot be answered: a status, the kind of error, and a message with the
-//! remedy.
+//! The response to a request that cannot be answered: a status, the kind of error, and a message with the remedy.
 //!
 //! Errors of the method keep their names and messages, the same as on the command line and in Python.
 
@@ -100,8 +99,7 @@ impl Problem {
 }
 
 impl From<Error> for Problem {
-    /// Maps an error to a status: the request is wrong (422), the model cannot do it (409), or the disk
-    /// failed (503).
+    /// Maps an error to a status: the request is wrong (422), the model cannot do it (409), or the disk failed (503).
     fn from(error: Error) -> Self {
         let (kind, message) = (autoactivator::kind(&error), error.to_string());
         match error {

@@ -1,5 +1,4 @@
-//! The routes and what each does: unpack, ask the edition or the writer, pack. `openapi.json` describes every
-//! one.
+//! The routes and what each does: unpack, ask the edition or the writer, pack. `openapi.json` describes every one.
 
 use std::sync::Arc;
 

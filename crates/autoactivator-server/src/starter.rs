@@ -56,8 +56,7 @@ impl Digits {
         Ok(Self(dataset::open("digits", None)?))
     }
 
-    /// The digits, if the model began from them: a new model that learns their first task would begin as this
-    /// one did.
+    /// The digits, if the model began from them: a new model that learns their first task would begin as this one did.
     pub(crate) fn behind(model: &Model) -> Result<Option<Self>, Error> {
         let digits = Self::open()?;
         if model.origin() != digits.origin().as_ref() {

@@ -1,5 +1,4 @@
-// What does it know? The classes with the number of rows learned of each, and a button that drops one after
-// asking.
+// What does it know? The classes with the number of rows learned of each, and a button that drops one after asking.
 
 import { api } from './api.js';
 import { byId, hue, make, plural } from './dom.js';

@@ -1,5 +1,4 @@
-// What can be asked over HTTP? Shows /openapi.json route by route: parameters, bodies, answers. GETs can be
-// tried.
+// What can be asked over HTTP? Shows /openapi.json route by route: parameters, bodies, answers. GETs can be tried.
 
 import { byId, make } from './dom.js';
 

@@ -1,6 +1,5 @@
 // What happens inside? `Network` draws the nodes that each task recruited (layout.js says where) and lights
-// up those that support the answer, or the units of a reactivation model (units.js). Uses /v1/growth and
-// /v1/explain.
+// up those that support the answer, or the units of a reactivation model (units.js). Uses /v1/growth and /v1/explain.
 
 import { byId, hue, make, plural, svg } from './dom.js';
 import { downwards, lines, sideways, spaced, stack } from './layout.js';

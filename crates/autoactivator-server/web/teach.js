@@ -1,6 +1,5 @@
 // How is it taught? `Teach` collects examples under the name of their class, sends them as one task, and
-// keeps them as long as the page is open, so that teaching can be undone. What was typed and drawn survives
-// an error.
+// keeps them as long as the page is open, so that teaching can be undone. What was typed and drawn survives an error.
 
 import { api, patiently } from './api.js';
 import { byId, make, plural } from './dom.js';

@@ -5,8 +5,7 @@
 //! cargo run --release -p autoactivator --example stream -- [ROWS] [FEATURES] [NODES]
 //! ```
 //!
-//! Prints the size of the memory itself and the peak resident size of the process at several points of the
-//! stream.
+//! Prints the size of the memory itself and the peak resident size of the process at several points of the stream.
 
 use autoactivator::pool::{GaussianSpec, PoolSpec, Preparation};
 use autoactivator::{Activation, Check, Consolidation, ConsolidationParams, Error, Labels, Table};

@@ -106,8 +106,7 @@ pub trait Observer {
     /// Called while rows are taken in: how many so far, and of how many where that is known.
     fn observed(&mut self, _rows: usize, _of: Option<usize>) {}
 
-    /// Whether learning should stop: it then ends with [`Error::Interrupted`] and the learner stays as it
-    /// was.
+    /// Whether learning should stop: it then ends with [`Error::Interrupted`] and the learner stays as it was.
     fn interrupted(&self) -> bool {
         false
     }

@@ -30,8 +30,7 @@ impl<P> Checked<P> {
 
 /// Parameters that know their ranges.
 pub trait Check: Sized {
-    /// Returns an error for the first parameter out of range, with what is allowed; none when all are in
-    /// range.
+    /// Returns an error for the first parameter out of range, with what is allowed; none when all are in range.
     fn problem(&self) -> Option<Error>;
 
     /// Checks the parameters, or refuses the first one out of range.

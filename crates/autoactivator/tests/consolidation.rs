@@ -1,6 +1,5 @@
 //! Laws of consolidation: the order of tasks, batches and rows does not matter; merging equals learning both;
-//! unlearning undoes learning; recruitment and readout from the memory give what the rows themselves would
-//! have given.
+//! unlearning undoes learning; recruitment and readout from the memory give what the rows themselves would have given.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
@@ -394,8 +393,7 @@ fn recruitment_in_gram_space_is_forward_selection_on_the_rows() {
     assert_eq!(chosen, slow);
 }
 
-/// Forward selection straight from the definition: after every choice the whole pool is orthogonalised
-/// against it.
+/// Forward selection straight from the definition: after every choice the whole pool is orthogonalised against it.
 fn slow_recruit(memory: &Memory, limits: Limits) -> (Vec<usize>, Ended) {
     let (n, n_rows) = (memory.n_nodes(), memory.n_rows());
     let sum = |j: usize| memory.moments().cols().map(|moment| moment[j]).sum::<f64>();

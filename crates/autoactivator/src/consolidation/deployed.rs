@@ -118,8 +118,7 @@ impl Deployed {
         scores
     }
 
-    /// What every node adds to the score of every class for one row; these and the biases sum up to the
-    /// scores.
+    /// What every node adds to the score of every class for one row; these and the biases sum up to the scores.
     pub fn contributions(&self, row: &[f32]) -> Result<Contributions, Error> {
         let row = Rows::new(row, row.len())?;
         check_rows(row, self.pool.n_inputs())?;

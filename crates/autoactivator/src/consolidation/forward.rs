@@ -72,8 +72,7 @@ struct Strip {
     /// <h_j, e_c>, `(n_nodes, n_classes)`.
     products: Matrix<f64>,
     joined: Vec<bool>,
-    /// min_c of the fraction of class c's residual that each node would take away; zero for nodes that cannot
-    /// join.
+    /// min_c of the fraction of class c's residual that each node would take away; -∞ for nodes that cannot join.
     lowest: Vec<f64>,
     /// Σ_c of what each node would take away.
     reduction: Vec<f64>,
@@ -89,8 +88,7 @@ struct Direction {
     coordinates: Vec<f64>,
 }
 
-/// Recruits from the memory's pool in addition to `recruited`; returns all recruited nodes and why
-/// recruitment ended.
+/// Recruits from the memory's pool in addition to `recruited`; returns all recruited nodes and why recruitment ended.
 pub fn recruit(memory: &Memory, recruited: &[usize], limits: Limits) -> (Vec<usize>, Ended) {
     // On a thread of the pool, the parallel part of every join begins at once, without a handover.
     rayon::scope(|_| join_one_by_one(memory, recruited, limits))

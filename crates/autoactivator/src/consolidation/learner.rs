@@ -540,8 +540,7 @@ impl Consolidation {
         })
     }
 
-    /// Accepts the memory after a subtraction, unless it shows that what was subtracted had never been
-    /// learned.
+    /// Accepts the memory after a subtraction, unless it shows that what was subtracted had never been learned.
     fn check_less_than(&mut self, before: &Memory) -> Result<(), Error> {
         if let Some(reason) = self.memory.contradiction(before) {
             return Err(Error::NeverLearned { reason });

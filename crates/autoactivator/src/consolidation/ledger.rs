@@ -1,5 +1,4 @@
-//! Which files have been learned: each is identified by the hash of its content, so that none is learned
-//! twice.
+//! Which files have been learned: each is identified by the hash of its content, so that none is learned twice.
 //!
 //! A [`Ledger`] is part of a model and of every [`Partial`](crate::Partial): the sums and the list of what
 //! was summed change together or not at all. File names are kept for people; only the content decides.

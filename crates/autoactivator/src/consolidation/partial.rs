@@ -115,8 +115,7 @@ impl Share {
 }
 
 impl Consolidation {
-    /// The same pool, parameters and ledger without anything learned: all that a worker needs, and little to
-    /// send.
+    /// The same pool, parameters and ledger without anything learned: all that a worker needs, and little to send.
     pub fn pool_alone(&self) -> Self {
         Self {
             pool: self.pool.clone(),
@@ -145,8 +144,7 @@ impl Consolidation {
         }
         let mut next = self.faded();
         next.ledger.enter_all(&partial.files);
-        // A sum has no order of arrival: new classes are added in the order of their names, whichever was
-        // summed first.
+        // A sum has no order of arrival: new classes are added in the order of their names, whichever was summed first.
         let mut names: Vec<&String> = partial.sums.classes.names().iter().collect();
         names.sort();
         for name in names {

@@ -20,8 +20,7 @@ const RIDGE_GRID: std::ops::RangeInclusive<i32> = -16..=2;
 /// Where cross-validation begins, and its first step in half-decades, when nothing is known yet.
 const FIRST_GUESS: (i32, i32) = (-2, 4);
 
-/// From this half-decade on, single precision can tell ridge constants apart: they are far above the rounding
-/// of G.
+/// From this half-decade on, single precision can tell ridge constants apart: they are far above the rounding of G.
 const SINGLE_PRECISION: i32 = -6;
 
 /// A residual below this fraction of the targets' variance drowns in the rounding of single precision.
@@ -151,8 +150,7 @@ impl Centred {
         readout
     }
 
-    /// The ridge readout with this constant, raised tenfold until the sums, rounded as they are, can be
-    /// solved.
+    /// The ridge readout with this constant, raised tenfold until the sums, rounded as they are, can be solved.
     fn ridge(&mut self, relative: f64) -> Option<Readout> {
         let (relative, factor) = (0..RAISED).find_map(|k| {
             let relative = relative.max(f64::EPSILON) * 10f64.powi(k);
@@ -229,8 +227,7 @@ impl Centred {
             .sum();
         let total: f64 = self.counts.iter().map(|n| n - n * n / n_rows).sum();
         let residual = (total - explained).max(0.0);
-        // Derivatives by ρ. That of the trace, -tr (G + ρ)⁻², is only estimated, since it just says where to
-        // look next.
+        // Derivatives by ρ. That of the trace, -tr (G + ρ)⁻², is only estimated, since it just says where to look next.
         let slope_of_residual = 2.0 * rho * factor.lengths(weights).iter().sum::<f64>();
         let slope_of_freedom = trace - rho * trace_of_square(&factor, n);
         let score = residual / (freedom * freedom);
@@ -300,13 +297,11 @@ impl Centred {
         })
     }
 
-    /// Linear discriminant analysis. Scores are log posteriors up to a constant: m_cᵀΣ⁻¹h - m_cᵀΣ⁻¹m_c / 2 +
-    /// log n_c/N.
+    /// Linear discriminant analysis. Scores are log posteriors up to a constant: m_cᵀΣ⁻¹h - m_cᵀΣ⁻¹m_c / 2 + log n_c/N.
     ///
     /// The mean of a few rows is longer than that of many: m_cᵀΣ⁻¹m_c is expected to be too large by tr(Σ⁻¹S)
     /// / n_c, S the scatter before Σ = S + ρ. Unless that is subtracted, a class of three rows hardly ever
-    /// wins. Like a ridge constant, the shrinkage is raised tenfold until the sums, rounded as they are, can
-    /// be solved.
+    /// wins. Like a ridge constant, the shrinkage is raised tenfold until the sums, rounded as they are, can be solved.
     fn lda(&self, shrinkage: f64) -> Option<Readout> {
         let n_rows = self.n_rows();
         let means = self.class_means();
@@ -448,8 +443,7 @@ mod tests {
         Some(Centred::new(&memory, &(0..n_nodes).collect::<Vec<usize>>()))
     }
 
-    /// Computed with an explicit inverse: |y - h w|² and the trace of G (G + ρ)⁻¹, straight from the
-    /// definition.
+    /// Computed with an explicit inverse: |y - h w|² and the trace of G (G + ρ)⁻¹, straight from the definition.
     fn slow_cross_validation(centred: &Centred, half_decade: i32) -> Option<f64> {
         let n = centred.gram.n_cols();
         let mut gram = centred.gram.clone();

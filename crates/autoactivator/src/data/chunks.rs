@@ -3,8 +3,7 @@
 use super::{Labels, Rows, Table};
 use crate::error::Error;
 
-/// Recuts batches of any size into chunks of one size: sums are then bit-identical to those of the rows in
-/// one piece.
+/// Recuts batches of any size into chunks of one size: sums are then bit-identical to those of the rows in one piece.
 pub struct Chunks {
     /// Rows per chunk.
     size: usize,

@@ -16,8 +16,7 @@ use crate::error::Error;
 /// Number of values that are checked together.
 const RUN: usize = 1 << 16;
 
-/// Largest magnitude of a feature: sums of squares over any number of features are then finite in single
-/// precision.
+/// Largest magnitude of a feature: sums of squares over any number of features are then finite in single precision.
 const LARGEST: f32 = 1e15;
 
 /// A borrowed view of `(n_samples, n_features)` values, row after row.
@@ -363,8 +362,7 @@ impl Labels {
     }
 }
 
-/// Refuses a task (numbered from 1) that no learner could take: wrong lengths, no rows, another width, bad
-/// values.
+/// Refuses a task (numbered from 1) that no learner could take: wrong lengths, no rows, another width, bad values.
 pub fn check_task(x: Rows<'_>, y: &Labels, n_features: Option<usize>, task: usize) -> Result<(), Error> {
     if x.len() != y.len() {
         return Err(Error::LengthMismatch {

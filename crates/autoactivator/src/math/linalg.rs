@@ -381,8 +381,7 @@ pub struct Cholesky<T> {
 }
 
 impl<T: Real> Cholesky<T> {
-    /// Factors `a`, reading only its lower triangle; `None` when it is not positive definite to working
-    /// precision.
+    /// Factors `a`, reading only its lower triangle; `None` when it is not positive definite to working precision.
     pub fn new(mut a: Matrix<T>) -> Option<Self> {
         let n = a.n_cols;
         let par = parallelism(n * n * n / 3);

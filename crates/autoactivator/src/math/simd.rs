@@ -1,5 +1,4 @@
-//! Plain loops compiled for the widest instruction set of the machine at hand, and the only file that knows
-//! how.
+//! Plain loops compiled for the widest instruction set of the machine at hand, and the only file that knows how.
 
 use pulp::NullaryFnOnce;
 

@@ -1,5 +1,4 @@
-//! Answers to rows, and how they are written: `predict --format jsonl` and HTTP responses use the same
-//! object.
+//! Answers to rows, and how they are written: `predict --format jsonl` and HTTP responses use the same object.
 
 use serde_json::{Map, Value, json};
 

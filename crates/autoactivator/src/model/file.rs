@@ -42,8 +42,7 @@ impl ModelFile {
         Model::load(&self.path)
     }
 
-    /// Writes the model and returns the size of the file; a crash at any moment leaves the old file or the
-    /// new one.
+    /// Writes the model and returns the size of the file; a crash at any moment leaves the old file or the new one.
     pub fn write(&self, model: &Model) -> Result<u64, Error> {
         self.write_bytes(&model.to_bytes()?)
     }

@@ -77,8 +77,7 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
         Value::Null
     }
 
-    /// Requests a parameter value: accepted if the model has it already or the parameter may change; refused
-    /// otherwise.
+    /// Requests a parameter value: accepted if the model has it already or the parameter may change; refused otherwise.
     fn set_parameter(&mut self, name: &str, value: &Value) -> Result<(), Error> {
         refuse_change(&self.parameters(), name, value)
     }
@@ -133,8 +132,7 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
         Err(self.cannot("be merged"))
     }
 
-    /// Merges in what others have learned, with one solve; what all of them had learned from `base` counts
-    /// once.
+    /// Merges in what others have learned, with one solve; what all of them had learned from `base` counts once.
     fn merge(&mut self, _others: &[&dyn Learned], _base: Option<&dyn Learned>) -> Result<(), Error> {
         Err(self.cannot("be merged"))
     }

@@ -98,8 +98,7 @@ const KINDS: [Kind; 3] = [
 /// Kinds that other crates have registered.
 static REGISTERED: RwLock<BTreeMap<&'static str, Kind>> = RwLock::new(BTreeMap::new());
 
-/// Lets this process make and read learners of another crate's kind. The kinds of this crate cannot be
-/// replaced.
+/// Lets this process make and read learners of another crate's kind. The kinds of this crate cannot be replaced.
 pub fn register(kind: Kind) {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.insert(kind.name, kind);

@@ -289,8 +289,7 @@ const UNPACK: [(&str, Unpack); 5] = [
 /// Kinds that other crates have registered.
 static REGISTERED: RwLock<BTreeMap<String, Unpack>> = RwLock::new(BTreeMap::new());
 
-/// Lets this process read model files with pools of another crate's kind. The kinds of this crate cannot be
-/// replaced.
+/// Lets this process read model files with pools of another crate's kind. The kinds of this crate cannot be replaced.
 pub fn register(kind: &str, unpack: Unpack) {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.insert(kind.to_owned(), unpack);

@@ -1,5 +1,4 @@
-//! Nodes with a receptive field: each sees one rectangle of an image, and stores weights only for that
-//! rectangle.
+//! Nodes with a receptive field: each sees one rectangle of an image, and stores weights only for that rectangle.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;

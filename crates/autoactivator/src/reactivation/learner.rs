@@ -120,8 +120,7 @@ impl Reactivation {
     }
 
     /// Scores of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the class's
-    /// unit, less one for every unit that would wake before it. The highest score is the class that `predict`
-    /// returns.
+    /// unit, less one for every unit that would wake before it. The highest score is the class that `predict` returns.
     pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
         self.class_by_class(x, f64::NEG_INFINITY, |order, p| p - order as f64)
     }

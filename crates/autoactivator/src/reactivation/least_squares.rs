@@ -72,8 +72,7 @@ impl StepwiseFit {
 
     /// The part of `g` outside the basis, `(n_samples, l)`, and its coordinates inside, `(l, rank)`.
     ///
-    /// Works on one tile of rows at a time, so that the second projection finds the result of the first in
-    /// the cache.
+    /// Works on one tile of rows at a time, so that the second projection finds the result of the first in the cache.
     fn outside(&self, g: &Matrix<f64>) -> (Matrix<f64>, Matrix<f64>) {
         let n = g.n_rows();
         let tiles = (0..n)
@@ -112,8 +111,7 @@ impl StepwiseFit {
         sum
     }
 
-    /// Appends one column, given its part `z` outside the basis as it was before the batch, and its
-    /// coordinates inside.
+    /// Appends one column, given its part `z` outside the basis as it was before the batch, and its coordinates inside.
     fn append_one(&mut self, mut z: Vec<f64>, mut coordinates: Vec<f64>, length: f64) {
         let known = coordinates.len();
         coordinates.resize(self.q.n_cols(), 0.0);
@@ -169,8 +167,7 @@ impl StepwiseFit {
 
     /// W, `(n_nodes, n_classes)`: minimises |Y - A W|² + ρ |W|², with ρ = `ridge` · mean(diag(AᵀA)).
     ///
-    /// As ρ goes to zero this is A†Y, even if columns depend on each other. `None` when the solve breaks
-    /// down.
+    /// As ρ goes to zero this is A†Y, even if columns depend on each other. `None` when the solve breaks down.
     pub fn weights(&self, ridge: f64) -> Option<Matrix<f64>> {
         let n = self.n_nodes();
         let r = Matrix::from_fn(self.q.n_cols(), n, |k, j| {

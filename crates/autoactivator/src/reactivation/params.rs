@@ -14,8 +14,7 @@ pub struct ReactivationParams {
     pub step_size: usize,
     /// *T_max*: batches drawn at random for every join. Paper: 50. From 1 to 100,000.
     pub t_max: usize,
-    /// *L_max(t)*: number of nodes at which a layer of a unit is finished. Paper: 200 on MNIST. From 1 to
-    /// 100,000.
+    /// *L_max(t)*: number of nodes at which a layer of a unit is finished. Paper: 200 on MNIST. From 1 to 100,000.
     pub l_max: usize,
     /// *R(t)*: training accuracy at which a unit is finished. Paper: 0.99 on MNIST. In (0, 1]; 1 asks for every row.
     pub expected_accuracy: f64,
@@ -29,8 +28,7 @@ pub struct ReactivationParams {
     pub activation: Activation,
     /// Regularisation of the output weights, relative to the mean diagonal of AᵀA. At least 0.
     pub ridge: f64,
-    /// Fraction of a task's rows kept to validate the residual. Paper: 0.1. In [0, 1); 0 switches validation
-    /// off.
+    /// Fraction of a task's rows kept to validate the residual. Paper: 0.1. In [0, 1); 0 switches validation off.
     pub validation: f64,
     /// Number of joins without a new lowest validation residual after which a unit is finished. At least 1.
     pub patience: usize,

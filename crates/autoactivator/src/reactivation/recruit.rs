@@ -123,8 +123,7 @@ pub fn recruit(vacancy: &Vacancy<'_>, random: &mut Random, earlier: &EarlierNode
     if let Some(found) = more_relaxed.find_map(|r| best(&supervisor, &pool, r)) {
         return Some(hand_over(&pool, found, l));
     }
-    // No batch is turned away on the evidence of only some rows: those left out are now judged on all of
-    // them.
+    // No batch is turned away on the evidence of only some rows: those left out are now judged on all of them.
     let left_out: Vec<Candidates<'_>> = pool.into_iter().filter_map(Candidates::left_out).collect();
     let found = relaxed(params.r).find_map(|r| best(&supervisor, &left_out, r))?;
     Some(hand_over(&left_out, found, l))

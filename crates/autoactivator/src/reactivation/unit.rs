@@ -325,8 +325,7 @@ impl<'a> GrowingLayer<'a> {
                 break stop;
             }
             let l = self.params.step_size.min(self.params.l_max - self.fit.n_nodes());
-            // On a thread of the pool, the many small parallel parts of a step begin at once, without a
-            // handover.
+            // On a thread of the pool, the many small parallel parts of a step begin at once, without a handover.
             let Some(refitted) = rayon::scope(|_| self.take_step(l))? else {
                 break Stop::NoCandidate;
             };

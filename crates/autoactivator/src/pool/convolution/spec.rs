@@ -13,7 +13,7 @@ use crate::pool::{FirstTask, Pool, Recipe};
 pub struct ConvolutionSpec {
     /// Number of filters.
     pub filters: usize,
-    /// Sides of the square filters; the filters are divided evenly among them.
+    /// Sides of the square filters; the filters are divided among them.
     pub sides: Vec<usize>,
     /// Whether zeros around the image let every pixel be the centre of a patch.
     pub padded: bool,
