@@ -193,7 +193,7 @@ class Client:
         array(['high'], dtype='<U4')
         """
         if not 0 <= reject <= 1:
-            raise error.ParameterError(f"parameter `reject` is {reject}: a number from 0 to 1")
+            raise error.ParameterError(f"parameter `reject` is {reject}: must be a number from 0 to 1")
         found = [answer["class"] for answer in self._ask(X, {"reject": float(reject)})]
         labels = self._by_name({name for name in found if name is not None})
         return np.array([labels.get(name) for name in found], dtype=object if reject > 0 else None)
@@ -243,7 +243,7 @@ class Client:
         >>> Client("http://127.0.0.1:7878").download("onnx")  # doctest: +SKIP
         """
         if what not in ("memory", "model", "onnx"):
-            raise error.ParameterError(f"parameter `what` is {what!r}: memory, model or onnx")
+            raise error.ParameterError(f"parameter `what` is {what!r}: must be memory, model or onnx")
         return self._send("GET", f"/v1/download/{what}")
 
     @property
@@ -305,7 +305,7 @@ class Client:
         url = urlsplit(self.url)
         kind = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}.get(url.scheme)
         if kind is None or url.hostname is None:
-            raise error.ParameterError(f"parameter `url` is {self.url!r}: an address such as http://127.0.0.1:7878")
+            raise error.ParameterError(f"parameter `url` is {self.url!r}: must be like http://127.0.0.1:7878")
         headers = {"Content-Type": content_type} if content_type else {}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"
@@ -364,7 +364,7 @@ def _finite(x):
     if len(places):
         row, feature = places[0]
         value = "NaN" if np.isnan(x[row, feature]) else str(x[row, feature])
-        remedy = "remove the row or replace the value by a finite one"
+        remedy = "remove the row or replace the value with a finite one"
         raise error.NotFiniteError(f"row {row}, feature {feature} is {value}: {remedy}")
     return x.tolist()
 

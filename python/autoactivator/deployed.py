@@ -34,7 +34,7 @@ class Rejecting:
         array([0, None, 1], dtype=object)
         """
         if not 0 <= reject <= 1:
-            raise ParameterError(f"parameter `reject` is {reject}: a number from 0 to 1")
+            raise ParameterError(f"parameter `reject` is {reject}: must be a number from 0 to 1")
         if reject == 0:
             return super().predict(X)
         codes = self._ask("predict_known", X, float(reject))

@@ -12,7 +12,7 @@ Examples
 ...     Consolidation(r=2).partial_fit([[0.0], [1.0]], ["low", "high"])
 ... except AutoActivatorError as error:
 ...     print(type(error).__name__, "-", error)
-ParameterError - parameter `r` is 2: above 0 and below 1
+ParameterError - parameter `r` is 2: must be above 0 and below 1
 """
 
 from sklearn.exceptions import NotFittedError

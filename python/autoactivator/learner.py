@@ -128,7 +128,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         array([0, 1])
         """
         if group != "all" and not (isinstance(group, (int, np.integer)) and group > 0):
-            raise ParameterError(f"parameter `group` is {group!r}: a number of rows above 0, or all")
+            raise ParameterError(f"parameter `group` is {group!r}: must be a number of rows above 0, or all")
         return self._labelled(self._ask("predict_groups", X, None if group == "all" else int(group)))
 
     def predict_proba(self, X):
@@ -324,7 +324,7 @@ def _as_json(parameters):
     """Parameters as JSON; numbers of NumPy are numbers."""
     for name, value in parameters.items():
         if isinstance(value, (float, np.floating)) and not np.isfinite(value):
-            raise ParameterError(f"parameter `{name}` is {value}: a finite number")
+            raise ParameterError(f"parameter `{name}` is {value}: must be a finite number")
     return json.dumps(parameters, sort_keys=True, default=_plain)
 
 

@@ -294,7 +294,7 @@ def test_a_worker_of_another_version_or_pool_is_refused_by_name(clusters):
     newer = json.dumps({**json.loads(model._model.binding), "version": "9.9.9"})
     with pytest.raises(error.DifferentPoolsError, match=f"version 9.9.9 and version {autoactivator.__version__}"):
         task(model, binding=newer).share()
-    with pytest.raises(error.DifferentPoolsError, match="pool .* and pool .*: they were made from other seeds"):
+    with pytest.raises(error.DifferentPoolsError, match="pool .* and pool .*: they were made from different seeds"):
         task(model, binding=other._model.binding).share()
     with pytest.raises(error.DifferentPoolsError, match="precision"):
         task(model, binding=Consolidation(precision="f64").fit(*clusters)._model.binding).share()
@@ -321,7 +321,7 @@ def test_partial_memories_add_up_once(clusters, tmp_path):
 
     one, two, both = partial(parts[0]), partial(parts[1]), partial(*parts)
     assert _core.add_up([one, two, one], False) == _core.add_up([one, two], False)
-    with pytest.raises(error.AlreadyLearnedError, match="part-0.parquet has been learned already"):
+    with pytest.raises(error.AlreadyLearnedError, match="part-0.parquet has already been learned"):
         _core.add_up([one, both], False)
     assert model.absorb(one, [], None, [])
     assert not model.absorb(one, [], None, [])

@@ -99,7 +99,7 @@ def test_the_memory_in_all_faces(clusters, command_line, tmp_path):
     assert (tmp_path / "half.aact").read_bytes() == (tmp_path / "python-half.aact").read_bytes()
     deployed = autoactivator.load(tmp_path / "half.aact")
     assert np.array_equal(deployed.predict(X), a.predict(X))
-    with pytest.raises(autoactivator.error.NoMemoryError, match="a deployed model does not learn"):
+    with pytest.raises(autoactivator.error.NoMemoryError, match="a deployed model cannot learn"):
         deployed.partial_fit(X, y)
 
 

@@ -454,7 +454,7 @@ fn a_class_of_an_earlier_task() {
     let place = learned();
     place.write("again.csv", clusters(&["b", "c"], 20));
     let choice = [
-        "class 'b' was learned in task 1 already",
+        "class 'b' was already learned in task 1",
         "accept",
         "leave its rows out",
     ];

@@ -87,7 +87,7 @@ fn exported_models_predict_the_same_and_learn_no_more() {
     );
     let size = |name: &str| place.read(name).len();
     assert!(size("half") < size("deployed") && size("deployed") < size("model") && size("model.onnx") > 0);
-    place.refuse(&["learn", "deployed", "second.csv"], &["does not learn"]);
+    place.refuse(&["learn", "deployed", "second.csv"], &["cannot learn"]);
     place.refuse(&["unlearn", "deployed", "first.csv"], &["deployed", "memory"]);
 }
 

@@ -200,17 +200,17 @@ fn what_cannot_be_summed_is_refused() {
     place.refuse(&["predict", "1", "first.csv"], &["1: ", "partial memory"]);
     place.refuse(
         &["memory", "merge", "model", "1", "1+2"],
-        &["1+2: first.csv has been learned already"],
+        &["1+2: first.csv has already been learned"],
     );
     place.succeed(&["memory", "begin", "other", "first.csv", "--seed", "1"]);
     place.refuse(
         &["memory", "merge", "other", "1"],
-        &["1: the memories have different pools", "other seeds"],
+        &["1: the memories have different pools", "different seeds"],
     );
     place.succeed(&["memory", "merge", "model", "1"]);
     place.refuse(
         &["memory", "merge", "model", "1+2"],
-        &["1+2: first.csv has been learned already"],
+        &["1+2: first.csv has already been learned"],
     );
     place.refuse(&["predict", "other", "first.csv"], &["nothing has been learned"]);
 }

@@ -1,5 +1,5 @@
-//! What every handler shares: the current edition, the writer, the limits; how a body is read, how rows are made of it,
-//! and where work is done so that no request waits for another one's.
+//! What every handler shares: the current edition, the writer and the limits; how a body is read and turned
+//! into rows, and which threads do the work so that no request waits for another.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use crate::problem::Problem;
 use crate::starter::Digits;
 use crate::writer::Writer;
 
-/// Bytes of a body that is read on the spot.
+/// Largest body, in bytes, whose request is answered inline.
 const SMALL_BODY: usize = 64 << 10;
 
-/// Multiply-adds that are done on the spot: a fraction of a millisecond.
+/// Multiply-adds that are done inline: a fraction of a millisecond.
 const SMALL_WORK: usize = 4 << 20;
 
 /// What every handler shares.
@@ -34,21 +34,21 @@ pub(crate) struct App {
     pub(crate) writer: Writer,
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
-    /// The backbones that stand before the model, if any do.
+    /// The backbones in front of the model, if there are any.
     pub(crate) backbones: Option<Extractor>,
     pub(crate) held_out: Option<HeldOut>,
     pub(crate) digits: Option<Digits>,
     pub(crate) metrics: Metrics,
     pub(crate) quiet: bool,
-    /// Room for bodies, in KiB.
+    /// Permits for the bodies being read or worked on, in KiB.
     pub(crate) bodies: Arc<Semaphore>,
-    /// Room for questions that take longer.
+    /// Permits for questions that take longer.
     pub(crate) questions: Arc<Semaphore>,
-    /// Room for lessons that are made ready to be learned: no question waits for one.
+    /// Permits for lessons that are being prepared for learning, separate so that no question waits for one.
     pub(crate) lessons: Arc<Semaphore>,
 }
 
-/// A body that was read, and the room that it takes.
+/// A body that was read, and the permit for its size.
 pub(crate) struct Received {
     pub(crate) content_type: String,
     pub(crate) bytes: Bytes,
@@ -60,7 +60,7 @@ impl App {
         self.current.read()
     }
 
-    /// Reads a body of at most `limit` bytes; a larger one is refused by its stated length before it is read.
+    /// Reads a body of at most `limit` bytes; a larger one is refused by its declared length before it is read.
     pub(crate) async fn read(
         &self,
         headers: &HeaderMap,
@@ -87,7 +87,7 @@ impl App {
             if error.is::<LengthLimitError>() {
                 too_large()
             } else {
-                Problem::bad_request("the body ended before its time")
+                Problem::bad_request("the body was cut off: send it again")
             }
         })?;
         Ok(Received {
@@ -97,8 +97,8 @@ impl App {
         })
     }
 
-    /// Whether a question can be answered on the spot, before it is read: few bytes, and not much to do for the rows
-    /// that can be in them.
+    /// Whether a question can be answered inline, judged before it is parsed: few bytes, and little work for
+    /// as many rows as they can hold.
     pub(crate) fn is_small(&self, received: &Received, edition: &Edition) -> bool {
         let n_features = edition.model.n_features().unwrap_or(1).max(1);
         // A number takes at least two bytes.
@@ -108,13 +108,13 @@ impl App {
             && rows.saturating_mul(edition.multiply_adds) <= SMALL_WORK
     }
 
-    /// Does work that takes longer on threads of its own, as much at a time as there is room for its kind.
+    /// Runs longer work on its own threads, as far as there are permits for its kind.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         room: &Arc<Semaphore>,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let late = |_| Problem::timeout("there was no answer in time: ask for less at a time");
+        let late = |_| Problem::timeout("the answer took too long: ask for less at a time");
         let permit = timeout(self.limits.time, Arc::clone(room).acquire_owned()).await;
         let permit = permit.map_err(late)?;
         let done = tokio::task::spawn_blocking(move || {
@@ -122,10 +122,10 @@ impl App {
             work()
         });
         let done = timeout(self.limits.time, done).await.map_err(late)?;
-        done.unwrap_or_else(|_| Err(Problem::unavailable("Ending", "the server is ending")))
+        done.unwrap_or_else(|_| Err(Problem::unavailable("Ending", "the server is shutting down")))
     }
 
-    /// The rows of an input: as they are, or computed from images.
+    /// The rows of an input: as given, or computed from images.
     pub(crate) fn table(&self, model: &Model, input: Input<'_>) -> Result<Table, Problem> {
         let images = match input {
             Input::Rows(table) => return Ok(table),
@@ -144,7 +144,7 @@ impl App {
         Ok(Extractor::Pixels(Pixels::new(shape)?).of_images(&images, most_bytes)?)
     }
 
-    /// Rows and labels of a lesson.
+    /// The rows and labels of a lesson.
     pub(crate) fn lesson(&self, model: &Model, lesson: Lesson<'_>) -> Result<(Table, Labels), Problem> {
         Ok((
             self.table(model, lesson.input)?,

@@ -1,5 +1,5 @@
-//! The page and its files, part of the program: `web/` beside the sources. Nothing is loaded from anywhere else, which
-//! the content security policy has the browser see to.
+//! The page and its files, embedded from `web/` beside the sources. Nothing is loaded from anywhere else; the
+//! content security policy makes the browser enforce that.
 
 use axum::extract::Path;
 use axum::http::header;
@@ -7,12 +7,12 @@ use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
 
-/// Own files only; pictures and films may also be made by the page itself.
+/// Only our own files; images and videos may also be made by the page itself.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
                       media-src 'self' blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; \
                       manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What the page may use of the machine.
+/// Which of the machine's devices the page may use.
 const PERMISSIONS: &str = "camera=(self), microphone=(), geolocation=()";
 
 /// A file of `web/`.
@@ -36,7 +36,7 @@ const PAGE: Asset = asset!("index.html", "text/html; charset=utf-8");
 
 const DOCS: Asset = asset!("docs.html", "text/html; charset=utf-8");
 
-/// Everything that the pages refer to, as `/assets/NAME`.
+/// All files that the pages refer to, as `/assets/NAME`.
 const ASSETS: &[Asset] = &[
     asset!("api.js", "text/javascript; charset=utf-8"),
     asset!("bars.js", "text/javascript; charset=utf-8"),

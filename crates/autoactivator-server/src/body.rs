@@ -1,7 +1,7 @@
-//! From the body of a request to rows and questions: pure functions of bytes, so that anything can be thrown at them.
+//! From the body of a request to rows and questions: pure functions of bytes, so that they can be fuzzed.
 //!
-//! JSON or a form; which, the content type says. [`learn`] serves learning and unlearning, [`predict`] predicting and
-//! explaining, [`merge`] takes model files.
+//! A body is JSON or a form, as its content type says. [`learn`] serves learning and unlearning, [`predict`]
+//! predicting and explaining, [`merge`] takes model files.
 
 use std::fmt;
 
@@ -14,17 +14,17 @@ use crate::limits::Limits;
 use crate::multipart::{self, Part};
 use crate::problem::Problem;
 
-/// What is to be learned or judged.
+/// Examples to learn or to judge.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input<'a> {
-    /// Features.
+    /// Rows of features.
     Rows(Table),
     /// Image files.
     Images(Vec<&'a [u8]>),
 }
 
 impl Input<'_> {
-    /// Rows or images.
+    /// Number of rows or images.
     pub fn len(&self) -> usize {
         match self {
             Self::Rows(table) => table.rows().len(),
@@ -32,43 +32,43 @@ impl Input<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows or images.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Examples and the class of each.
+/// Examples with the class of each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lesson<'a> {
     /// The examples.
     pub input: Input<'a>,
-    /// Their classes.
+    /// The class of each example.
     pub classes: Vec<String>,
 }
 
-/// What is asked about rows.
+/// A question about rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question<'a> {
     /// The rows.
     pub input: Input<'a>,
-    /// What is wanted of each answer.
+    /// How much of each answer is wanted.
     pub detail: Detail,
-    /// The part of known rows that may be answered "unknown".
+    /// The fraction of known rows that may be answered "unknown".
     pub reject: f64,
 }
 
-/// Memories to add.
+/// A model to merge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Addition {
-    /// What is added.
+    /// The model whose memory is added.
     pub model: Model,
-    /// What both began from.
+    /// The model that both began from, if any.
     pub base: Option<Model>,
 }
 
-/// Examples with their classes: `{"rows": [[...]], "classes": [...]}`, or a form in which each `image` belongs to the
-/// last `class` before it.
+/// Reads examples with their classes: `{"rows": [[...]], "classes": [...]}`, or a form in which each `image`
+/// belongs to the last `class` before it.
 pub fn learn<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Result<Lesson<'a>, Problem> {
     let lesson = match Kind::of(content_type)? {
         Kind::Json => learn_json(bytes)?,
@@ -89,7 +89,7 @@ pub fn learn<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Result
     Ok(lesson)
 }
 
-/// Rows and what is asked about them: `{"rows": [[...]], "top": 3}`, or a form with `image` files.
+/// Reads rows and a question about them: `{"rows": [[...]], "top": 3}`, or a form with `image` files.
 pub fn predict<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Result<Question<'a>, Problem> {
     let question = match Kind::of(content_type)? {
         Kind::Json => predict_json(bytes)?,
@@ -99,11 +99,11 @@ pub fn predict<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Resu
     Ok(question)
 }
 
-/// A form with the file `model` and, where both began from one, the file `base`.
+/// Reads a form with the file `model` and, if both models began from the same one, the file `base`.
 pub fn merge(content_type: &str, bytes: &[u8]) -> Result<Addition, Problem> {
     if Kind::of(content_type)? != Kind::Form {
         return Err(Problem::unsupported(
-            "send model files as multipart/form-data: a file `model`, and perhaps a file `base`",
+            "send model files as multipart/form-data: a file `model`, and optionally a file `base`",
         ));
     }
     let (mut model, mut base) = (None, None);
@@ -119,7 +119,7 @@ pub fn merge(content_type: &str, bytes: &[u8]) -> Result<Addition, Problem> {
     Ok(Addition { model, base })
 }
 
-/// A body that is one JSON object.
+/// Reads a body that is one JSON object.
 pub(crate) fn json<'a, T: Deserialize<'a>>(content_type: &str, bytes: &'a [u8]) -> Result<T, Problem> {
     if Kind::of(content_type)? != Kind::Json {
         return Err(Problem::unsupported("send application/json"));
@@ -127,7 +127,7 @@ pub(crate) fn json<'a, T: Deserialize<'a>>(content_type: &str, bytes: &'a [u8]) 
     from_json(bytes)
 }
 
-/// Whether a name can be a class: not empty, not too long, and nothing that a terminal or a log would act upon.
+/// Refuses a class name that is empty, too long, or contains characters that a terminal or a log would act on.
 pub fn check_class(class: &str, limits: &Limits) -> Result<(), Problem> {
     if class.trim().is_empty() {
         return Err(Problem::bad_request("a class has no name: give it one"));
@@ -175,7 +175,7 @@ fn check_input(input: &Input<'_>, limits: &Limits) -> Result<(), Problem> {
     }
     if input.len() > limits.rows {
         return Err(Problem::too_large(format!(
-            "{} rows are more than the {} that are allowed: send less at a time",
+            "{} rows exceed the limit of {}: send fewer at a time",
             input.len(),
             limits.rows
         )));
@@ -267,7 +267,7 @@ fn predict_form(parts: Vec<Part<'_>>) -> Result<Question<'_>, Problem> {
 fn detail(top: Option<usize>, proba: bool) -> Result<Detail, Problem> {
     match (top, proba) {
         (Some(_), true) => Err(Problem::bad_request("give `top` or `proba`, not both")),
-        (Some(0), _) => Err(Problem::bad_request("`top` is 0: a number of classes above 0")),
+        (Some(0), _) => Err(Problem::bad_request("`top` is 0: it must be above 0")),
         (Some(k), _) => Ok(Detail::Top(k)),
         (None, true) => Ok(Detail::All),
         (None, false) => Ok(Detail::Class),
@@ -279,7 +279,7 @@ fn rate(reject: f64) -> Result<f64, Problem> {
         return Ok(reject);
     }
     Err(Problem::bad_request(format!(
-        "`reject` is {reject}: a number from 0 to 1"
+        "`reject` is {reject}: it must be from 0 to 1"
     )))
 }
 
@@ -301,7 +301,9 @@ fn parsed<T: std::str::FromStr>(part: &Part<'_>, allowed: &str) -> Result<T, Pro
 
 fn unknown_field(part: &Part<'_>, known: &str) -> Problem {
     let name: String = part.name.chars().filter(|c| !c.is_control()).take(40).collect();
-    Problem::bad_request(format!("the form has a field `{name}`: known are {known}"))
+    Problem::bad_request(format!(
+        "the form has an unknown field `{name}`: known are {known}"
+    ))
 }
 
 fn from_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Problem> {
@@ -309,7 +311,7 @@ fn from_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Problem> {
         .map_err(|error| Problem::bad_request(format!("the JSON cannot be read: {error}")))
 }
 
-/// Rows of one width, read into one piece.
+/// Rows of one width, read into one list of values.
 #[derive(Debug, Default)]
 struct FlatRows {
     values: Vec<f32>,
@@ -319,7 +321,7 @@ struct FlatRows {
 
 impl FlatRows {
     fn table(self) -> Result<Table, Problem> {
-        // No rows have no width either; whoever counts them complains.
+        // Without rows there is no width either; an empty request is refused elsewhere.
         let n_features = if self.n_rows == 0 { 1 } else { self.n_features };
         Ok(Table::new(self.values, n_features)?)
     }
@@ -349,7 +351,7 @@ impl<'de> Visitor<'de> for RowsVisitor {
             if width != flat.n_features {
                 let (row, first) = (flat.n_rows, flat.n_features);
                 return Err(A::Error::custom(format!(
-                    "row {row} has {width} features, row 0 has {first}"
+                    "row {row} has {width} features, but row 0 has {first}"
                 )));
             }
             flat.n_rows += 1;
@@ -358,7 +360,7 @@ impl<'de> Visitor<'de> for RowsVisitor {
     }
 }
 
-/// Adds one row to the values, and says how wide it was.
+/// Appends one row to the values and returns its width.
 struct Row<'a>(&'a mut Vec<f32>);
 
 impl<'de> DeserializeSeed<'de> for Row<'_> {

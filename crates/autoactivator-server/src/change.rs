@@ -1,4 +1,4 @@
-//! What can be done to a model, all or nothing: learn, unlearn, drop or rename a class, merge.
+//! The changes of a model, each all or nothing: learn, unlearn, drop or rename a class, merge.
 
 use autoactivator::model::growth;
 use autoactivator::{Labels, Model, Observer, Table};
@@ -11,20 +11,20 @@ use crate::problem::Problem;
 /// A change of the model.
 #[derive(Debug)]
 pub enum Change {
-    /// One task.
+    /// Learn one task.
     Learn(Table, Labels),
-    /// Rows that were learned.
+    /// Unlearn rows that were learned.
     Unlearn(Table, Labels),
-    /// A class.
+    /// Drop a class.
     DropClass(String),
-    /// Another name for a class.
+    /// Rename a class.
     RenameClass(String, String),
-    /// What another model over the same pool has learned, without what both had in common.
+    /// Merge in what another model over the same pool has learned, except what both have from their common base.
     Merge(Model, Option<Model>),
 }
 
 impl Change {
-    /// Changes the model; after an error it is as it was.
+    /// Changes the model; an error leaves it as it was.
     pub fn apply(
         &self,
         model: &mut Model,
@@ -44,7 +44,7 @@ impl Change {
         Ok(())
     }
 
-    /// Rows that it brought.
+    /// Number of rows that the change brought.
     pub fn n_rows(&self) -> usize {
         match self {
             Self::Learn(_, y) | Self::Unlearn(_, y) => y.len(),
@@ -56,7 +56,7 @@ impl Change {
         }
     }
 
-    /// The answer once the change is on disk.
+    /// The answer to the request, once the change is on disk.
     pub fn answer(&self, edition: &Edition) -> Value {
         let model = &edition.model;
         json!({
@@ -69,7 +69,7 @@ impl Change {
     }
 }
 
-/// A model that knows ever more classes gets ever slower.
+/// Refuses more classes than allowed: the more classes a model knows, the slower it gets.
 fn check_classes(model: &Model, y: &Labels, limits: &Limits) -> Result<(), Problem> {
     let known = model.classes();
     let new = y.names().iter().filter(|name| !known.contains(name)).count();
@@ -77,7 +77,7 @@ fn check_classes(model: &Model, y: &Labels, limits: &Limits) -> Result<(), Probl
         return Ok(());
     }
     Err(Problem::too_large(format!(
-        "the model would know {} classes, {} are allowed: drop some first",
+        "the model would know {} classes, but only {} are allowed: drop some first",
         known.len() + new,
         limits.classes
     )))

@@ -1,9 +1,9 @@
-//! Which images a model takes, if it takes any.
+//! Which images a model takes, if any.
 
 use autoactivator::{ImageShape, Learned};
 use autoactivator_data::Origin;
 
-/// The shape of the images whose pixels are the rows of a model, if they are.
+/// The shape of the images whose pixels are the model's rows; none if its rows are not pixels.
 pub(crate) fn image_of(model: &dyn Learned) -> Option<ImageShape> {
     let origin = model
         .origin()

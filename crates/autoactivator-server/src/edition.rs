@@ -1,5 +1,5 @@
-//! An edition: the model as it was published by one change. It never changes itself, so that whoever reads it waits for
-//! nobody; the `writer` publishes the next one.
+//! An edition: the model as one change published it. An edition never changes, so readers never wait; the
+//! `writer` publishes the next one.
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -11,20 +11,20 @@ use serde_json::Value;
 pub struct Edition {
     /// The model.
     pub model: Model,
-    /// Changes since the server started.
+    /// Number of changes since the server started.
     pub version: u64,
     /// Size of the model file.
     pub file_bytes: u64,
     /// Multiply-adds to predict one row.
     pub(crate) multiply_adds: usize,
-    /// Its files, once somebody wanted them: all who download one share its bytes.
+    /// The model's files, each made on first request; all downloads share its bytes.
     pub(crate) files: [OnceLock<Bytes>; 3],
-    /// How well it does on held-out rows, once somebody asked.
+    /// The result on the held-out rows, computed on first request.
     pub(crate) examined: OnceLock<Value>,
 }
 
 impl Edition {
-    /// The model as this change left it.
+    /// The edition that a change leaves behind.
     pub fn new(model: Model, version: u64, file_bytes: u64) -> Self {
         Self {
             multiply_adds: model.size().multiply_adds,
@@ -37,7 +37,7 @@ impl Edition {
     }
 }
 
-/// The edition that is current. The lock is held for as long as a pointer takes to copy.
+/// The current edition. The lock is held only while a pointer is copied.
 pub(crate) struct Current(RwLock<Arc<Edition>>);
 
 impl Current {

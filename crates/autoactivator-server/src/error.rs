@@ -1,8 +1,8 @@
-//! What keeps a server from starting or ends it.
+//! What keeps a server from starting, or ends it.
 
 use std::net::SocketAddr;
 
-/// A server that cannot start, or go on.
+/// A server that cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,13 +14,13 @@ pub enum Error {
     #[error(transparent)]
     Features(#[from] autoactivator_data::Error),
 
-    /// Others could change the model.
+    /// An address that would let other machines change the model without a token.
     #[error(
-        "listening on {address} lets other machines in: give a token that they need to change the model, with \
-         --token-file or the variable AUTOACTIVATOR_TOKEN, or listen on 127.0.0.1"
+        "listening on {address} lets other machines in: set the token that they need to change the model, with \
+         --token-file or the environment variable AUTOACTIVATOR_TOKEN, or listen on 127.0.0.1"
     )]
     NoToken {
-        /// Where it was to listen.
+        /// Where the server was to listen.
         address: SocketAddr,
     },
 
@@ -29,12 +29,12 @@ pub enum Error {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// What the system reported.
         #[source]
         cause: std::io::Error,
     },
 
-    /// The system did not give threads.
+    /// The system did not provide threads.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
 }

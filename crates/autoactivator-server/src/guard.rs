@@ -1,4 +1,4 @@
-//! Who may: a bearer token for whatever changes the model, no other site's pages, no other names for this machine.
+//! Who may do what: changes need a bearer token; pages of other sites and other names for this machine are refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::app::App;
 use crate::problem::Problem;
 
-/// What is asked with a body but changes nothing.
+/// Routes that take a body but change nothing.
 const QUESTIONS: [&str; 2] = ["/v1/predict", "/v1/explain"];
 
 /// Headers that every response has.
@@ -26,11 +26,11 @@ const ALWAYS: [(HeaderName, HeaderValue); 3] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// What is checked of every request.
+/// The checks that every request must pass.
 pub(crate) struct Guard {
     /// SHA-256 of the token that changes need.
     token: Option<[u8; 32]>,
-    /// Origins whose pages may ask too.
+    /// Origins whose pages may use this server too.
     cors: Vec<String>,
     /// Whether only this machine can connect.
     loopback: bool,
@@ -61,17 +61,18 @@ impl Guard {
         self.check_token(headers)
     }
 
-    /// A page of another site can have its name point to this machine; that name is then in the request.
+    /// The domain of another site can be made to resolve to this machine; the request then carries that name
+    /// as its host.
     fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
         match headers.get(header::HOST) {
             Some(host) if self.loopback && !is_local(host) => Err(Problem::forbidden(
-                "this server is for this machine only: use localhost or 127.0.0.1 as its name",
+                "this server is for this machine only: address it as localhost or 127.0.0.1",
             )),
             _ => Ok(()),
         }
     }
 
-    /// Browsers tell which site a request comes from; programs need not.
+    /// Browsers send the site that a request comes from; other programs need not.
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let allowed = match headers.get(header::ORIGIN) {
@@ -82,7 +83,7 @@ impl Guard {
             return Ok(());
         }
         Err(Problem::forbidden(
-            "a page of another site may not ask this server: allow its origin with --cors",
+            "pages of other sites may not use this server: allow their origin with --cors",
         ))
     }
 
@@ -100,15 +101,18 @@ impl Guard {
             let (scheme, token) = value.as_bytes().split_at_checked("Bearer ".len())?;
             scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
         });
-        let given = given
-            .ok_or_else(|| Problem::unauthorized("changing the model needs a token: send it as a bearer"))?;
-        // How long it takes to compare digests, all of them to the end, says nothing about the token.
+        let given = given.ok_or_else(|| {
+            Problem::unauthorized("changing the model needs a token: send it as a bearer token")
+        })?;
+        // Digests are compared to the end, so the time it takes reveals nothing about the token.
         let given: [u8; 32] = Sha256::digest(given).into();
         let difference = given.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b));
         if std::hint::black_box(difference) == 0 {
             return Ok(());
         }
-        Err(Problem::unauthorized("this is not the token of the server"))
+        Err(Problem::unauthorized(
+            "the token is wrong: send the one that the server was started with",
+        ))
     }
 
     /// Lets a page of a listed origin read the response.
@@ -124,7 +128,7 @@ impl Guard {
     }
 }
 
-/// Checks a request before anything of it is read, and adds what every response has.
+/// Checks a request before any of its body is read, and adds the headers that every response has.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let checked = app

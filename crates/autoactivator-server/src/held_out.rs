@@ -1,21 +1,22 @@
-//! Rows that are never learned, to see what is remembered: how many of each task are still right, and a strip to look at.
+//! Rows that are never learned, to show what is remembered: how many of each task are still right, and a
+//! strip to look at.
 
 use std::collections::BTreeMap;
 
 use autoactivator::{Error, Labels, Model, Table};
 use serde_json::{Value, json};
 
-/// Most rows of the strip.
+/// Largest number of rows in the strip.
 const STRIP_ROWS: usize = 60;
 
 /// Held-out rows, kept in memory.
 #[derive(Clone, Debug)]
 pub struct HeldOut {
-    /// What they are called.
+    /// Name of the data they come from.
     pub data: String,
     /// The rows.
     pub x: Table,
-    /// Their classes.
+    /// The class of each row.
     pub y: Labels,
 }
 
@@ -26,7 +27,7 @@ struct Tally {
 }
 
 impl HeldOut {
-    /// What a model makes of them, every row judged alone.
+    /// Examines a model on these rows, each judged alone.
     pub(crate) fn examine(&self, model: &Model, pixels: bool) -> Result<Value, Error> {
         let answers = self.answers(model)?;
         let mut of_class: BTreeMap<&str, Tally> = BTreeMap::new();
@@ -57,7 +58,7 @@ impl HeldOut {
         }))
     }
 
-    /// None for every row as long as nothing is learned.
+    /// The predicted class of each row; none as long as nothing is learned.
     fn answers(&self, model: &Model) -> Result<Vec<Option<String>>, Error> {
         if model.classes().is_empty() {
             return Ok(vec![None; self.y.len()]);
@@ -69,7 +70,7 @@ impl HeldOut {
         Ok(names.collect())
     }
 
-    /// Evenly spaced rows, class after class.
+    /// The strip: evenly spaced rows, class after class.
     fn strip(&self, answers: &[Option<String>]) -> Vec<Value> {
         let mut order: Vec<usize> = (0..self.y.len()).collect();
         order.sort_by_key(|&i| (self.y.name(i), i));

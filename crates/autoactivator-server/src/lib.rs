@@ -1,8 +1,8 @@
 //! The HTTP face: one model that learns and predicts at the same time, and a page to teach it.
 //!
-//! A request goes through `guard` (may it?), `routes` (what is asked?) and [`body`] (bytes to rows), then to one of two
-//! places. Whatever only reads is answered from the current [`Edition`], which never changes; whatever changes the
-//! model is queued for the `writer`, which publishes the next edition once it is on disk. [`Server`] puts it together.
+//! A request goes through `guard` (is it allowed?), `routes` (what is asked?) and [`body`] (bytes to rows).
+//! What only reads is then answered from the current [`Edition`], which never changes; what changes the model
+//! is queued for the `writer`, which publishes the next edition once it is on disk. [`Server`] puts it all together.
 
 mod app;
 mod assets;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// What a request may ask for at the most.
+/// The most that a request may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Rows, or images, of a request.
+    /// Rows or images per request.
     pub rows: usize,
     /// Bytes of a request's body.
     pub body_bytes: usize,
@@ -19,15 +19,15 @@ pub struct Limits {
     pub class_name: usize,
     /// Classes that a model may know.
     pub classes: usize,
-    /// Changes that wait for the writer.
+    /// Changes that may wait in the writer's queue.
     pub queue: usize,
-    /// Connections at a time.
+    /// Simultaneous connections.
     pub connections: usize,
-    /// How long a request may take to arrive, and to be answered.
+    /// How long a request may take to arrive, and how long to be answered.
     pub time: Duration,
 }
 
-/// How long a connection may take to send the head of a request; also how long an idle one is kept.
+/// How long a connection may take to send the head of a request, and how long an idle one is kept.
 pub(crate) const HEAD_TIME: Duration = Duration::from_secs(15);
 
 impl Default for Limits {
@@ -48,14 +48,14 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Bytes of all bodies that are being read or worked on.
+    /// Bytes of all bodies that are being read or worked on at the same time.
     pub(crate) fn all_bodies(&self) -> usize {
         2 * self.model_bytes.max(self.body_bytes)
     }
 
-    /// Bytes that an image may take once decoded.
+    /// Bytes that a decoded image may occupy.
     pub(crate) fn decoded_bytes(&self) -> u64 {
-        // Four channels of two bytes at the most.
+        // At most four channels of two bytes each.
         8 * self.image_pixels as u64
     }
 }

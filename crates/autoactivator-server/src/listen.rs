@@ -1,4 +1,4 @@
-//! Connections: how many there may be, how long they may say nothing, and who has to go when there is no more room.
+//! Connections: how many there may be, how long they may stay silent, and which one is closed when there is no room.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -20,17 +20,17 @@ use crate::app::App;
 use crate::error::Error;
 use crate::limits::HEAD_TIME;
 
-/// Connections that wait to be accepted.
+/// Number of connections that may wait to be accepted.
 const BACKLOG: u32 = 4096;
 
-/// How often it is asked whether to stop.
+/// How often to check whether to stop.
 const STOP_ASKED_EVERY: Duration = Duration::from_millis(100);
 
-/// Files that are open beside connections.
+/// Number of files that are open besides connections.
 #[cfg(unix)]
 const OTHER_FILES: u64 = 128;
 
-/// Listens, also right after another process did.
+/// Listens on `address`, even right after another process did.
 pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
     let bound = || {
         let socket = if address.is_ipv4() {
@@ -45,7 +45,7 @@ pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
     bound().map_err(|cause| Error::Listen { address, cause })
 }
 
-/// As many connections as are wanted and as the system allows, which is asked to allow as many as it can.
+/// The number of connections that the system allows, up to `wanted`; raises the system's limit as far as possible.
 pub(crate) fn room_for(wanted: usize) -> usize {
     #[cfg(unix)]
     {
@@ -61,7 +61,7 @@ pub(crate) fn room_for(wanted: usize) -> usize {
     wanted
 }
 
-/// Accepts connections until it is told to stop.
+/// Accepts connections until told to stop.
 pub(crate) async fn accept(
     listener: TcpListener,
     app: Arc<App>,
@@ -74,7 +74,7 @@ pub(crate) async fn accept(
     while !stop.load(Ordering::Relaxed) {
         match timeout(STOP_ASKED_EVERY, listener.accept()).await {
             Err(_) => {}
-            // Too many files, most likely: it passes.
+            // Most likely too many open files: that passes.
             Ok(Err(_)) => sleep(STOP_ASKED_EVERY).await,
             Ok(Ok((stream, _))) => {
                 if let Some(place) = silent.place(&free).await {
@@ -108,7 +108,7 @@ async fn converse(
         spoke.store(true, Ordering::Relaxed);
         router.call(request)
     });
-    // A connection that breaks off is nobody's error.
+    // A connection that breaks off is not an error.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
@@ -116,7 +116,7 @@ async fn converse(
         .await;
 }
 
-/// Connections that have not asked for anything yet, the oldest first.
+/// Connections that have not sent a request yet, the oldest first.
 #[derive(Default)]
 struct Silent(VecDeque<(AbortHandle, Arc<AtomicBool>)>);
 
@@ -128,7 +128,7 @@ impl Silent {
         self.0.push_back((connection, spoke));
     }
 
-    /// A place for one more connection; when there is none, the one that has been silent for longest goes.
+    /// A place for one more connection; if there is none, the connection that has been silent longest is closed.
     async fn place(&mut self, free: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
         if let Ok(place) = Arc::clone(free).try_acquire_owned() {
             return Some(place);
@@ -146,12 +146,12 @@ impl Silent {
     }
 }
 
-/// Whether a connection has ended, or has said something.
+/// Whether a connection has ended or has sent a request.
 fn over((connection, spoke): &(AbortHandle, Arc<AtomicBool>)) -> bool {
     connection.is_finished() || spoke.load(Ordering::Relaxed)
 }
 
-/// Counts itself for as long as it lives.
+/// Counts a connection for as long as this lives.
 struct Counted(Arc<App>);
 
 impl Counted {

@@ -1,4 +1,4 @@
-//! One line a request on stderr: method, address as the routes write it, status, milliseconds. Never what was sent.
+//! One line per request on stderr: method, route, status, milliseconds. Never what was sent.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use axum::response::Response;
 
 use crate::app::App;
 
-/// Counts a request and logs it.
+/// Counts and logs a request.
 pub(crate) async fn log(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = known(request.method().as_str());
@@ -24,7 +24,7 @@ pub(crate) async fn log(State(app): State<Arc<App>>, request: Request, next: Nex
     app.metrics.count(method, &path, status, took);
     if !app.quiet {
         let milliseconds = took.as_secs_f64() * 1e3;
-        // Nobody may be reading stderr any more.
+        // Ignored, since nobody may be reading stderr any more.
         let _ = writeln!(
             std::io::stderr().lock(),
             "{method} {path} {status} {milliseconds:.1} ms"
@@ -33,13 +33,13 @@ pub(crate) async fn log(State(app): State<Arc<App>>, request: Request, next: Nex
     response
 }
 
-/// Methods of our routes; anybody can make up others.
+/// The method if it is a common one, else "-": clients can make up any number of others.
 fn known(method: &str) -> &'static str {
     let methods = ["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"];
     methods.into_iter().find(|known| *known == method).unwrap_or("-")
 }
 
-/// Counts itself for as long as it lives.
+/// Counts a request in flight for as long as this lives.
 struct InFlight<'a>(&'a App);
 
 impl<'a> InFlight<'a> {

@@ -1,4 +1,4 @@
-//! Numbers for Prometheus: requests by address and status, how long they took, what the model is.
+//! Numbers for Prometheus: requests by route and status, how long they took, and the state of the model.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::app::App;
 
-/// Upper ends of the classes of times, in seconds.
+/// Upper bounds of the histogram's buckets, in seconds.
 const TIMES: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
 
-/// What is counted of requests.
+/// Counters of requests.
 #[derive(Default)]
 pub(crate) struct Metrics {
     requests: Mutex<BTreeMap<(String, String, u16), Times>>,
@@ -22,14 +22,14 @@ pub(crate) struct Metrics {
 
 #[derive(Default)]
 struct Times {
-    /// Requests that took at most so long.
+    /// Number of requests that took at most as long as each of [`TIMES`].
     within: [u64; TIMES.len()],
     count: u64,
     seconds: f64,
 }
 
 impl Metrics {
-    /// Counts a request to an address as the routes write it.
+    /// Counts a request to a route.
     pub(crate) fn count(&self, method: &str, path: &str, status: u16, took: Duration) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let times = requests
@@ -63,7 +63,7 @@ impl Metrics {
     }
 }
 
-/// Everything, as Prometheus reads it.
+/// All metrics, in the text format of Prometheus.
 pub(crate) fn text(app: &App) -> String {
     let edition = app.edition();
     let model = &edition.model;
@@ -77,7 +77,7 @@ pub(crate) fn text(app: &App) -> String {
         ),
         ("nodes", "Nodes of the model.", model.size().nodes as u64),
         ("file_bytes", "Size of the model file.", edition.file_bytes),
-        ("queue", "Changes that wait.", app.writer.waiting() as u64),
+        ("queue", "Changes in the queue.", app.writer.waiting() as u64),
         (
             "in_flight",
             "Requests being answered.",
@@ -85,17 +85,21 @@ pub(crate) fn text(app: &App) -> String {
         ),
         (
             "connections",
-            "Connections open.",
+            "Open connections.",
             metrics.connections.load(Relaxed) as u64,
         ),
     ];
     let totals = [
         ("changes", "Changes of the model.", &counts.changes),
         ("rows", "Rows learned, unlearned or merged.", &counts.rows),
-        ("writes", "Times that the model file was written.", &counts.writes),
+        (
+            "writes",
+            "Number of times the model file was written.",
+            &counts.writes,
+        ),
         (
             "refused",
-            "Changes refused because too many waited.",
+            "Changes refused because the queue was full.",
             &counts.refused,
         ),
     ];

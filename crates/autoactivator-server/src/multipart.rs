@@ -1,26 +1,26 @@
-//! multipart/form-data: the named parts of a body, borrowed from its bytes. A pure function of bytes, like all of
-//! [`body`](crate::body).
+//! multipart/form-data: the named parts of a body, borrowed from its bytes. A pure function of bytes, like
+//! everything in [`body`](crate::body).
 
 use crate::problem::Problem;
 
-/// Bytes of a part's head at the most.
+/// Largest head of a part, in bytes.
 const HEAD: usize = 4096;
 
 /// One field of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part<'a> {
-    /// Its name.
+    /// Name of the field.
     pub name: String,
-    /// What it holds.
+    /// Content of the field.
     pub content: &'a [u8],
 }
 
-/// The parts of a form, in order, `most` of them at the most.
+/// The parts of a form, in order; refuses more than `most`.
 pub fn parts<'a>(content_type: &str, bytes: &'a [u8], most: usize) -> Result<Vec<Part<'a>>, Problem> {
     let boundary = boundary(content_type)
         .ok_or_else(|| Problem::bad_request("the content type of a form must name its boundary"))?;
     let between = [b"\r\n--", boundary.as_bytes()].concat();
-    // What stands before the first boundary is no part; that one may lack the line break.
+    // What precedes the first boundary is not a part; the first boundary may lack the line break.
     let mut rest = match bytes.strip_prefix(&between[2..]) {
         Some(rest) => rest,
         None => split_at(bytes, &between).ok_or_else(cut_short)?.1,
@@ -46,10 +46,10 @@ pub fn parts<'a>(content_type: &str, bytes: &'a [u8], most: usize) -> Result<Vec
 }
 
 fn cut_short() -> Problem {
-    Problem::bad_request("the form is cut short or its boundary is not the one of the content type")
+    Problem::bad_request("the form is cut short or its boundary differs from that of the content type")
 }
 
-/// The head of a part and what comes after it; a head may be empty.
+/// Splits a part into its head, which may be empty, and the rest.
 fn split_head(rest: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
     if let Some(after) = rest.strip_prefix(b"\r\n") {
         return Ok((&[], after));
@@ -59,7 +59,7 @@ fn split_head(rest: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
     Ok((head, &rest[head.len() + 4..]))
 }
 
-/// What stands before and after the first `mark`.
+/// Splits bytes at the first `mark`.
 fn split_at<'a>(bytes: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let at = bytes.windows(mark.len()).position(|window| window == mark)?;
     Some((&bytes[..at], &bytes[at + mark.len()..]))
@@ -83,7 +83,7 @@ fn name(head: &[u8]) -> Option<String> {
     parameter(value, "name").map(str::to_owned)
 }
 
-/// A parameter of a header's value, quoted or not. A quoted one ends at the next quote: none of ours holds one.
+/// A parameter of a header value, quoted or not. A quoted one ends at the next quote: escaped quotes are not supported.
 fn parameter<'a>(value: &'a str, wanted: &str) -> Option<&'a str> {
     let mut rest = value.split_once(';')?.1;
     loop {

@@ -1,4 +1,4 @@
-//! The OpenAPI document: written by hand in `openapi.json`, which a test holds against the routes.
+//! The OpenAPI document: written by hand in `openapi.json`; a test compares it with the routes.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -1,6 +1,6 @@
-//! What a request gets that cannot be answered: a status, the kind of error, and a message with the remedy.
+//! The response to a request that cannot be answered: a status, the kind of error, and a message with the remedy.
 //!
-//! Errors of the method keep their names and texts, the same as on the command line and in Python.
+//! Errors of the method keep their names and messages, the same as on the command line and in Python.
 
 use autoactivator::Error;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -16,7 +16,7 @@ pub struct Problem {
     pub kind: String,
     /// The fact and the remedy.
     pub message: String,
-    /// Seconds after which it is worth another try.
+    /// Seconds after which to try again.
     pub retry_after: Option<u32>,
 }
 
@@ -30,7 +30,7 @@ impl Problem {
         }
     }
 
-    /// A request that does not say what it should.
+    /// A malformed request.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
@@ -48,7 +48,7 @@ impl Problem {
     }
 
     pub(crate) fn method_not_allowed() -> Self {
-        let message = "this address does not take this method: see /docs";
+        let message = "this address does not support this method: see /docs";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
     }
 
@@ -57,12 +57,12 @@ impl Problem {
         Self::new(StatusCode::REQUEST_TIMEOUT, "Timeout", message)
     }
 
-    /// A model that is of the wrong kind for what is asked.
+    /// A request that this kind of model cannot serve.
     pub(crate) fn wrong_model(kind: &str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, kind, message)
     }
 
-    /// More than a limit allows.
+    /// A request beyond a limit.
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", message)
     }
@@ -89,7 +89,7 @@ impl Problem {
         }
     }
 
-    /// The server cannot do what it is for: the disk is full, or it is ending.
+    /// A server that cannot work at the moment: the disk is full, or it is shutting down.
     pub(crate) fn unavailable(kind: &str, message: impl Into<String>) -> Self {
         Self {
             retry_after: Some(5),
@@ -99,7 +99,7 @@ impl Problem {
 }
 
 impl From<Error> for Problem {
-    /// The request is wrong (422), the model cannot (409), or the disk does not (503).
+    /// Maps an error to a status: the request is wrong (422), the model cannot do it (409), or the disk failed (503).
     fn from(error: Error) -> Self {
         let (kind, message) = (autoactivator::kind(&error), error.to_string());
         match error {

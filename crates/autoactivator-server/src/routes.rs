@@ -1,4 +1,4 @@
-//! The addresses, and what each does: unpack, ask the edition or the writer, pack. `openapi.json` describes every one.
+//! The routes and what each does: unpack, ask the edition or the writer, pack. `openapi.json` describes every one.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use crate::problem::Problem;
 type Shared = State<Arc<App>>;
 type Answered = Result<Response, Problem>;
 
-/// Every address with its method.
+/// Every route with its method.
 pub(crate) fn table() -> Vec<(&'static str, &'static str, MethodRouter<Arc<App>>)> {
     vec![
         ("get", "/", get(assets::page)),
@@ -59,7 +59,7 @@ pub(crate) fn table() -> Vec<(&'static str, &'static str, MethodRouter<Arc<App>>
     ]
 }
 
-/// Everything that the server answers.
+/// The router for all requests.
 pub(crate) fn router(app: &Arc<App>) -> Router {
     let routes = table().into_iter();
     routes
@@ -77,7 +77,7 @@ fn json_response(value: &Value) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }
 
-/// Puts the edition's version beside what it answers.
+/// Adds the edition's version to an answer.
 fn versioned(mut value: Value, edition: &Edition) -> Value {
     value["version"] = json!(edition.version);
     value
@@ -91,7 +91,10 @@ async fn ready(State(app): Shared) -> Answered {
     if app.writer.is_alive() {
         return Ok(json_response(&json!({ "status": "ready" })));
     }
-    Err(Problem::unavailable("Ending", "the server takes no more changes"))
+    Err(Problem::unavailable(
+        "Ending",
+        "the server no longer accepts changes",
+    ))
 }
 
 async fn metrics(State(app): Shared) -> Response {
@@ -157,7 +160,7 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
     ask(&app, &headers, body, |app, edition, question| {
         if question.input.len() != 1 {
             return Err(Problem::bad_request(
-                "one row or image can be explained at a time",
+                "only one row or image can be explained at a time",
             ));
         }
         let reject = question.reject;
@@ -168,7 +171,7 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
     .await
 }
 
-/// Answers a question from the current edition: on the spot when that is no work, on a thread for work otherwise.
+/// Answers a question from the current edition: inline if it is little work, otherwise on a worker thread.
 async fn ask(
     app: &Arc<App>,
     headers: &HeaderMap,
@@ -232,7 +235,7 @@ async fn drop_class(State(app): Shared, class: Result<Path<String>, PathRejectio
     submit_for_class(&app, class, |class| Ok(Change::DropClass(class))).await
 }
 
-/// What a class is to be called.
+/// The new name of a class.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewName {
@@ -254,7 +257,7 @@ async fn rename_class(
     .await
 }
 
-/// Submits a change of the class that the address names; an unknown one is not found.
+/// Submits a change of the class named in the path; an unknown class is a 404.
 async fn submit_for_class(
     app: &App,
     class: Result<Path<String>, PathRejection>,
@@ -273,7 +276,7 @@ async fn submit_for_class(
 async fn submit(app: &App, change: Change) -> Answered {
     let changed = timeout(app.limits.time, app.writer.change(change)).await;
     let late =
-        |_| Problem::timeout("the change was not on disk in time, and may still come: look at /v1/classes");
+        |_| Problem::timeout("the change did not reach the disk in time, but still may: check /v1/classes");
     changed.map_err(late)?.map(|value| json_response(&value))
 }
 
@@ -342,7 +345,7 @@ async fn download_onnx(State(app): Shared) -> Answered {
     .await
 }
 
-/// The file of the current edition that has this place among its files.
+/// Sends the file at this place among the files of the current edition.
 async fn download(
     app: &App,
     place: usize,

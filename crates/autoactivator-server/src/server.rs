@@ -1,4 +1,4 @@
-//! The server: listens, and answers until it is told to stop.
+//! The server: listens, and answers requests until told to stop.
 
 use std::net::SocketAddr;
 use std::num::NonZero;
@@ -26,28 +26,28 @@ use crate::routes::router;
 use crate::starter::Digits;
 use crate::writer::Writer;
 
-/// How long requests may take that are being answered when the server is told to stop.
+/// How long requests in progress may still take when the server is told to stop.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// How a server is to be.
+/// Settings of a server.
 pub struct Options {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// What a request needs to change the model.
+    /// The token that a request needs to change the model.
     pub token: Option<String>,
-    /// Origins whose pages may ask too.
+    /// Origins whose pages may use this server too.
     pub cors: Vec<String>,
     /// How much a request may ask for.
     pub limits: Limits,
-    /// The backbones that stand before the model.
+    /// The backbones in front of the model.
     pub backbones: Option<Extractor>,
-    /// Rows to be examined on.
+    /// Held-out rows to examine the model on.
     pub held_out: Option<HeldOut>,
-    /// Whether requests are not logged.
+    /// Whether request logging is off.
     pub quiet: bool,
 }
 
-/// A server that listens, and does not answer yet.
+/// A server that listens but does not answer yet.
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
@@ -59,7 +59,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens for requests to a model; `model` is what the file holds.
+    /// Starts listening for requests to `model`, which is what `file` holds.
     pub fn start(options: Options, model: Model, file: ModelFile) -> Result<Self, Error> {
         let loopback = options.listen.ip().is_loopback();
         if !loopback && options.token.is_none() {
@@ -70,7 +70,7 @@ impl Server {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(processors)
-            // As many as there is room for questions and lessons.
+            // One for each question and each lesson that may be in progress.
             .max_blocking_threads(2 * processors)
             .thread_name("answering")
             .enable_all()
@@ -112,18 +112,18 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What ends [`run`](Self::run) once it is set.
+    /// The flag that ends [`run`](Self::run) once it is set.
     pub fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// Answers requests until [`stop`](Self::stop) is set. What was acknowledged until then is on disk; what is being
-    /// learned is given up.
+    /// Answers requests until [`stop`](Self::stop) is set. Every change acknowledged by then is on disk; a
+    /// change that is still being learned is abandoned.
     pub fn run(self) {
         let router = router(&self.app);
         let (app, room, stop) = (Arc::clone(&self.app), self.room, &self.stop);
@@ -135,7 +135,7 @@ impl Server {
             }
         });
         drop((app, self.app));
-        // With its connections goes the last way to the writer, which ends then.
+        // Closing all connections drops the last handle of the writer, which then ends.
         self.runtime.shutdown_timeout(LAST_WORDS);
         let _ = self.writer.join();
     }

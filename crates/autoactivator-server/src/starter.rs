@@ -1,4 +1,4 @@
-//! Where a visitor begins: the built-in digits 0 to 4 learned already, so that 5 can be taught.
+//! Where a visitor begins: a model that already knows the built-in digits 0 to 4, so that 5 can be taught.
 
 use autoactivator::pool::{ConvolutionSpec, PoolSpec};
 use autoactivator::{ConsolidationParams, ImageShape, Labels, Model, Origin, ReadoutKind, Table};
@@ -10,8 +10,8 @@ use crate::held_out::HeldOut;
 /// The classes of the first tasks.
 const TASKS: [&[&str]; 2] = [&["0", "1"], &["2", "3", "4"]];
 
-/// Parameters under which three drawn examples of a new digit are enough: filters forgive what a hand that draws with
-/// a mouse does differently from the built-in ones.
+/// Parameters under which three drawn examples of a new digit are enough: filters tolerate how a digit drawn
+/// with a mouse differs from the built-in ones.
 pub fn params() -> ConsolidationParams {
     ConsolidationParams {
         pool: Some(PoolSpec::Convolution(ConvolutionSpec {
@@ -48,7 +48,7 @@ pub fn image() -> Result<Option<ImageShape>, Error> {
     Ok(Digits::open()?.0.image)
 }
 
-/// The digits that a visitor can be shown: rows to be examined on, and examples of what is not learned yet.
+/// The built-in digits that a visitor can be shown: held-out rows, and examples of what is not learned yet.
 pub(crate) struct Digits(Dataset);
 
 impl Digits {
@@ -56,7 +56,7 @@ impl Digits {
         Ok(Self(dataset::open("digits", None)?))
     }
 
-    /// The digits, when a model began from them: what their first task makes of a new model is then part of it.
+    /// The digits, if the model began from them: a new model that learns their first task would begin as this one did.
     pub(crate) fn behind(model: &Model) -> Result<Option<Self>, Error> {
         let digits = Self::open()?;
         if model.origin() != digits.origin().as_ref() {
@@ -73,7 +73,7 @@ impl Digits {
             .and_then(|shape| serde_json::to_value(autoactivator_data::Origin::Pixels(shape)).ok())
     }
 
-    /// Rows of some classes to learn from.
+    /// Training rows of some classes.
     fn of_classes(&self, classes: &[&str]) -> (Table, Labels) {
         let split = &self.0.train;
         let rows: Vec<usize> = (0..split.y.len())
@@ -91,7 +91,7 @@ impl Digits {
         }
     }
 
-    /// Rows of a class to learn from, so many at the most; none when there is no such class.
+    /// At most `n` training rows of a class; none when there is no such class.
     pub(crate) fn examples(&self, class: &str, n: usize) -> Table {
         let (x, _) = self.of_classes(&[class]);
         let rows: Vec<usize> = (0..x.rows().len().min(n)).collect();

@@ -1,7 +1,7 @@
-//! The one writer: takes changes from its queue, applies them to a copy of the model, writes that to disk, publishes it,
-//! and only then answers. Changes that wait together are written together.
+//! The one writer: takes changes from its queue, applies them to a copy of the model, writes that to disk,
+//! publishes it, and only then answers. Changes that wait together are written together.
 //!
-//! It learns in threads of its own, of low priority, so that predictions never wait for it.
+//! Learning runs on its own low-priority threads, so that predictions never wait for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,20 +19,20 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::problem::Problem;
 
-/// How much nicer than others the threads are that learn.
+/// Niceness of the threads that learn.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
-/// Most changes that are written together.
+/// Largest number of changes that are written together.
 const GROUP: usize = 64;
 
-/// Where changes are handed in.
+/// The handle through which changes are submitted.
 pub(crate) struct Writer {
     queue: mpsc::Sender<Job>,
     pub(crate) counts: Arc<Counts>,
 }
 
-/// What the writer has done so far.
+/// Counts of what the writer has done so far.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) rows: AtomicU64,
@@ -41,14 +41,14 @@ pub(crate) struct Counts {
     pub(crate) refused: AtomicU64,
 }
 
-/// A change, and where its answer is waited for.
+/// A change, and the channel for its answer.
 struct Job {
     change: Change,
     answer: oneshot::Sender<Result<Value, Problem>>,
 }
 
 impl Writer {
-    /// Starts the writer of a model file. It ends when this is dropped and the queue is empty.
+    /// Starts the writer of a model file. It ends once this handle is dropped and the queue is empty.
     pub(crate) fn start(
         file: ModelFile,
         current: Arc<Current>,
@@ -74,8 +74,8 @@ impl Writer {
         Ok((Self { queue, counts }, thread))
     }
 
-    /// Hands a change in and waits for its answer. When this is dropped before the change is begun, or while rows are
-    /// taken in, nothing is changed.
+    /// Submits a change and waits for its answer. If this future is dropped before the change begins, or
+    /// while rows are taken in, nothing changes.
     pub(crate) async fn change(&self, change: Change) -> Result<Value, Problem> {
         let (answer, answered) = oneshot::channel();
         let job = Job { change, answer };
@@ -89,25 +89,22 @@ impl Writer {
         answered.await.unwrap_or_else(|_| Err(given_up()))
     }
 
-    /// Changes that wait.
+    /// Number of changes in the queue.
     pub(crate) fn waiting(&self) -> usize {
         self.queue.max_capacity() - self.queue.capacity()
     }
 
-    /// Whether it still takes changes.
+    /// Whether the writer still accepts changes.
     pub(crate) fn is_alive(&self) -> bool {
         !self.queue.is_closed()
     }
 }
 
 fn given_up() -> Problem {
-    Problem::unavailable(
-        "Ending",
-        "the server has given this change up: nothing was changed",
-    )
+    Problem::unavailable("Ending", "the server gave up this change: nothing was changed")
 }
 
-/// What the writer works with.
+/// Everything the writer works with.
 struct Desk {
     file: ModelFile,
     current: Arc<Current>,
@@ -126,18 +123,18 @@ impl Desk {
             {
                 group.push(job);
             }
-            // A change that fails in a way nobody thought of takes its group with it, and nothing else.
+            // A change that panics takes its group with it, and nothing else.
             let _ = catch_unwind(AssertUnwindSafe(|| self.work_on(group)));
         }
     }
 
-    /// Applies a group of changes, each to what the one before left, and writes once.
+    /// Applies a group of changes, each to the result of the one before, and writes once.
     fn work_on(&self, group: Vec<Job>) {
         let before = self.current.read();
         let mut model = before.model.clone();
         let mut applied = Vec::new();
         for job in group {
-            // Whoever has given up waiting would not expect the change to happen any more.
+            // A client that gave up waiting does not expect the change to happen any more.
             if job.answer.is_closed() {
                 continue;
             }
@@ -180,7 +177,7 @@ impl Desk {
     }
 }
 
-/// Asks whether anybody still waits for what is being learned.
+/// Checks whether a client still waits for what is being learned.
 struct Asker<'a> {
     job: &'a Job,
     stop: &'a AtomicBool,
@@ -200,7 +197,7 @@ fn learning_threads() -> Result<ThreadPool, Error> {
         .map_err(|cause| Error::System(std::io::Error::other(cause)))
 }
 
-/// Lets the threads that answer requests go first; where the system has no such thing, all are equal.
+/// Lowers the priority of the calling thread, so that threads that answer requests go first; only on Linux.
 fn step_back() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);

@@ -1,7 +1,7 @@
-// How is the server asked? One function per route; failures are `Refused` (the server said no, in words) or `Lost`
-// (nobody answered). `api.onConnection` hears when the connection goes and comes back.
+// How is the server asked? One function per route; failures are `Refused` (the server said no, and why) or
+// `Lost` (there was no answer). `api.onConnection` is called when the connection is lost or restored.
 
-/** The server's own words for why not. */
+/** A refusal, in the server's own words. */
 export class Refused extends Error {
   constructor(status, { kind, message }, retryAfter) {
     super(message);
@@ -9,10 +9,10 @@ export class Refused extends Error {
   }
 }
 
-/** Nobody answered. */
+/** There was no answer. */
 export class Lost extends Error {
   constructor() {
-    super('The server does not answer. Nothing was changed here; it is tried again by itself.');
+    super('The server does not answer. Nothing was changed here; the page keeps trying to reconnect.');
   }
 }
 
@@ -67,7 +67,7 @@ function setConnected(now) {
   if (!now) setTimeout(knock, KNOCK_EVERY);
 }
 
-/** Asks for the server's health until it answers. */
+/** Polls the server's health until it answers. */
 async function knock() {
   try {
     await fetch('/health', { cache: 'no-store' });
@@ -77,7 +77,7 @@ async function knock() {
   }
 }
 
-/** Runs a change again when the server is busy, after the time it asks for, and says so to `wait`. */
+/** Repeats a change while the server is busy, after the delay it asks for, which `wait` is told. */
 export async function patiently(change, wait, tries = 6) {
   for (;;) {
     try {

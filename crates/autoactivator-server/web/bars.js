@@ -1,19 +1,19 @@
-// How sure is it? `Bars` keeps one bar per class, in the order of arrival, and the verdict above them; both move while
-// one draws. A screen reader is told when the answer has settled.
+// How sure is it? `Bars` keeps one bar per class, in order of arrival, and the verdict above them; both move
+// while the visitor draws. A screen reader is told once the answer has settled.
 
 import { byId, hue, make, percent } from './dom.js';
 
-/** Bars shown at the most: the likeliest. */
+/** Largest number of bars shown: those of the likeliest classes. */
 const MOST = 12;
 
-/** How long an answer must stand before it is spoken. */
+/** How long an answer must stay the same before it is spoken. */
 const SETTLED = 900;
 
 export class Bars {
   #rows = new Map();
   #spoken;
 
-  /** Takes the classes and the task that each came with. */
+  /** Sets the classes and the task that each came with. */
   setClasses(classes, taskOf) {
     this.taskOf = taskOf;
     this.classes = classes;
@@ -63,7 +63,7 @@ export class Bars {
     const state = !answer ? 'idle' : answer.class === null ? 'unknown' : 'known';
     const text = {
       idle: () => 'Waiting for a drawing',
-      unknown: () => 'Unknown: like none of the classes it has learned',
+      unknown: () => 'Unknown: unlike any class it has learned',
       known: () => `${percent(probabilities[answer.class] ?? 0)} sure`,
     }[state]();
     verdict.dataset.state = state;

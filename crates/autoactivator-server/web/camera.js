@@ -1,4 +1,4 @@
-// How is a photograph taken? A dialog with the camera's picture; `onPicture` gets the middle square of it.
+// How is a photograph taken? In a dialog with the camera's picture; `onPicture` gets its central square.
 
 import { byId } from './dom.js';
 
@@ -14,7 +14,7 @@ export function listenForCamera({ onPicture, onProblem }) {
       dialog.showModal();
       await video.play();
     } catch {
-      onProblem('There is no camera that this page may use; allow it in the browser, or choose an image.');
+      onProblem('No camera is available to this page: allow it in the browser, or choose an image.');
     }
   });
   byId('camera-close').addEventListener('click', () => dialog.close());

@@ -1,9 +1,9 @@
-// What does it know? The classes with the rows each was learned from, and a button that drops one after asking.
+// What does it know? The classes with the number of rows learned of each, and a button that drops one after asking.
 
 import { api } from './api.js';
 import { byId, hue, make, plural } from './dom.js';
 
-/** Shows the classes; `onDropped(name)` follows each that was dropped. */
+/** Shows the classes; `onDropped(name)` is called after one was dropped. */
 export function showClasses({ classes, rows, learns, undo }, taskOf, onDropped) {
   byId('classes').replaceChildren(
     ...classes.map((name) => {
@@ -54,7 +54,7 @@ function confirmed(question, yes) {
   byId('confirm-text').textContent = question;
   byId('confirm-yes').textContent = yes;
   dialog.showModal();
-  // Not by its close event, which comes late: another question may stand there by then.
+  // Not on the close event, which comes late: the dialog may be asking another question by then.
   return new Promise((answer) => {
     dialog.onsubmit = ({ submitter }) => answer(submitter.value === 'yes');
     dialog.oncancel = () => answer(false);

@@ -1,10 +1,10 @@
-// What can be asked over HTTP? Shows /openapi.json route by route: parameters, bodies, answers; GETs can be tried.
+// What can be asked over HTTP? Shows /openapi.json route by route: parameters, bodies, answers. GETs can be tried.
 
 import { byId, make } from './dom.js';
 
 const spec = await (await fetch('/openapi.json')).json();
 
-/** A part of the document, with references followed. */
+/** Resolves the references of a part of the document. */
 function follow(part) {
   if (!part?.$ref) return part ?? {};
   return follow(

@@ -25,5 +25,5 @@ export const percent = (part, digits = 0) => `${(100 * part).toFixed(digits)}\u2
 
 export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
-/** The place of a task in the palette of six, from 1. */
+/** The colour of a task in the palette of six, from 1. */
 export const hue = (task) => ((task - 1) % 6) + 1;

@@ -1,24 +1,25 @@
-// How does a drawing become the pixels of the model? Strokes, or the ink of a picture, in; one row of numbers out.
+// How does a drawing become the pixels of the model? Strokes, or the ink of a picture, go in; one row of
+// numbers comes out.
 //
-// The model knows rows of a certain hand: so large in their frame, so much ink. `measureHand` reads that off rows the
-// server shows, and drawings are framed and inked alike. Ink is 1 on a background of 0. No DOM: sample.js calls
-// this, and so do the tests.
+// The rows that a model knows are in a certain hand: a certain size within their frame, a certain amount of
+// ink. `measureHand` measures it on rows from the server, and drawings are framed and inked to match. Ink is
+// 1 on a background of 0. No DOM: sample.js uses this, and so do the tests.
 
-/** Points looked at along each side of a pixel. */
+/** Number of sample points along each side of a pixel. */
 const FINE = 4;
 
-/** The hand that is assumed where the server shows no rows: a margin of a twentieth, a sixth of the pixels inked. */
+/** The hand assumed if the server shows no rows: a margin of a twentieth, a sixth of the pixels inked. */
 const PLAIN = { height: 0.9, width: 0.9, usual: null, x: 0.5, y: 0.5, ink: 0.17 };
 
-/** How far a drawing's width is pulled to the usual one: 0 not at all, 1 all the way. */
+/** How far a drawing's width is pulled towards the usual one: 0 not at all, 1 all the way. */
 const PULL = 0.3;
 
-/** What a pixel must hold to be seen as ink, when a frame is measured. */
+/** The value from which a pixel counts as ink when a frame is measured. */
 const SEEN = 0.25;
 
 /**
- * The mean frame and ink of rows, as parts of the image: `height` and `width` are the most that ink takes, `usual` the
- * width it usually has, `x` and `y` where its middle is.
+ * The mean frame and ink of rows, as fractions of the image: `height` and `width` are the largest extent of ink,
+ * `usual` its usual width, `x` and `y` its centre.
  */
 export function measureHand(rows, shape) {
   const boxes = rows.map((row) => ({ row, box: boxOf((x, y) => row[y * shape.width + x] > SEEN, shape) }));
@@ -46,7 +47,7 @@ export function fromStrokes(strokes, shape, hand = PLAIN) {
     top: Math.min(...points.map((p) => p.y)),
     bottom: Math.max(...points.map((p) => p.y)),
   };
-  // The thickness that gives as much ink as the hand's, found by halving.
+  // The thickness that gives as much ink as the hand has, found by bisection.
   let [thin, thick] = [0.03 * shape.height, 0.3 * shape.height];
   let pixels;
   for (let i = 0; i < 7; i++) {
@@ -59,8 +60,8 @@ export function fromStrokes(strokes, shape, hand = PLAIN) {
 }
 
 /**
- * Pixels of the ink in a picture: `grey` holds width x height values in [0, 1]. Light backgrounds are inverted and what
- * is left of the background is taken away; null for a picture without contrast.
+ * Pixels of the ink in a picture: `grey` holds width x height values in [0, 1]. Light backgrounds are inverted and
+ * the rest of the background is removed; null for a picture without contrast.
  */
 export function fromPicture(grey, width, height, shape, hand = PLAIN) {
   const ink = inkOf(grey, width, height);
@@ -85,7 +86,7 @@ export function fromPicture(grey, width, height, shape, hand = PLAIN) {
   );
 }
 
-/** The same strokes turned, sheared and stretched a little: variation `k`, always the same for the same k. */
+/** The strokes slightly rotated, sheared and stretched: variation `k`, always the same for the same k. */
 export function vary(strokes, k) {
   if (k === 0) return strokes;
   const swing = (step) => 2 * ((k * step) % 1) - 1;
@@ -97,7 +98,7 @@ export function vary(strokes, k) {
   );
 }
 
-/** Pixels per unit of drawing, so that the ink, outline included, fills the hand's frame and keeps its proportions. */
+/** Pixels per unit of drawing such that the ink, outline included, fills the hand's frame and keeps its proportions. */
 function scaleOf(drawn, shape, hand, thickness) {
   const room = (part, size) => Math.max(1, part * size - thickness);
   const high = room(hand.height, shape.height) / Math.max(1e-6, drawn.bottom - drawn.top);
@@ -105,7 +106,7 @@ function scaleOf(drawn, shape, hand, thickness) {
   return Math.min(high, wide);
 }
 
-/** What a width is multiplied with to come nearer to the usual one; rows of one hand are seldom as narrow as people draw. */
+/** Factor that brings a width nearer to the usual one: rows of one hand are seldom as narrow as visitors draw. */
 function widening(width, shape, hand, thickness) {
   if (hand.usual === null || width < 0.5) return 1;
   const outer = width + thickness;
@@ -157,7 +158,7 @@ function ink(fine, width, height, a, b, radius) {
   }
 }
 
-/** Ink in [0, 1] of a picture, by what differs from its border; null when nothing does. */
+/** Ink in [0, 1] of a picture: what differs from its border; null when nothing does. */
 function inkOf(grey, width, height) {
   const border = [];
   for (let x = 0; x < width; x++) border.push(grey[x], grey[(height - 1) * width + x]);
@@ -183,7 +184,7 @@ function boxOf(isInk, { width, height }) {
 
 const meanOf = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Grey as every channel of its pixel, and plain numbers with few digits, as JSON carries them. */
+/** Repeats each grey value for every channel, rounded to a few digits for JSON. */
 function spread(pixels, channels) {
   return Array.from(pixels, (value) => Array(channels).fill(Math.round(value * 1000) / 1000)).flat();
 }

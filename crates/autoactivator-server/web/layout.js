@@ -1,20 +1,20 @@
-// Where do nodes stand? Boxes for the tasks, dots for the nodes that each recruited, and the way of the links.
+// Where do nodes go? Boxes for the tasks, dots for the nodes that each recruited, and the paths of the links.
 
 import { plural } from './dom.js';
 
-/** Dots drawn for a task at the most. */
+/** Largest number of dots drawn for a task. */
 const DOTS = 512;
 
-/** Tasks drawn at the most: the latest. */
+/** Largest number of tasks drawn: the latest ones. */
 const MOST = 24;
 
 const PITCH = 15;
 const GAP = 16;
 
-/** The least width of a box: its title must fit. */
+/** The smallest width of a box: its title must fit. */
 const LEAST = 132;
 
-/** Boxes one below the other, for narrow pages. */
+/** Boxes stacked vertically, for narrow pages. */
 export function stack(growth, width) {
   const columns = Math.floor((width - 24) / PITCH);
   let y = 1;
@@ -25,7 +25,7 @@ export function stack(growth, width) {
   });
 }
 
-/** Boxes side by side, in as many lines as it takes. */
+/** Boxes side by side, in as many lines as needed. */
 export function lines(growth, width) {
   const shown = growth.slice(-MOST);
   const each = Math.max(1, Math.floor((width + GAP) / (LEAST + GAP)));
@@ -39,7 +39,7 @@ export function lines(growth, width) {
   return boxes;
 }
 
-/** Boxes of one height: with as few rows of dots as the width allows, then with as much air. */
+/** Boxes of equal height: with as few rows of dots as the width allows, then spread out. */
 function line(growth, width, y) {
   const room = width - 2 - GAP * (growth.length - 1);
   const dots = growth.map(({ recruited }) => Math.min(DOTS, recruited));
@@ -70,17 +70,17 @@ function boxOf({ task, recruited, new_classes }, columns, pitch, place) {
   return { task, dots, columns, pitch, title, note, height, ...place };
 }
 
-/** Where the i-th of n stands in a length, at most `step` apart, around the middle. */
+/** Position of the i-th of n items along a length: centred, at most `step` apart. */
 export const spaced = (i, n, length, step) =>
   length / 2 + (i - (n - 1) / 2) * Math.min(step, (length - 40) / n);
 
-/** A link from the right of a box to a class beside it. */
+/** A link from the right edge of a box to a class beside it. */
 export function sideways(from, x, y) {
   const [x0, y0] = [from.x + from.width, from.y + from.height / 2];
   return `M${x0} ${y0} C${x0 + 30} ${y0} ${x - 44} ${y} ${x - 18} ${y}`;
 }
 
-/** A link from under a box to a class below it. */
+/** A link from the bottom of a box to a class below it. */
 export function downwards(from, x, y) {
   const [x0, y0] = [from.x + from.width / 2, from.y + from.height];
   return `M${x0} ${y0} C${x0} ${y0 + 50} ${x} ${y - 70} ${x} ${y - 18}`;

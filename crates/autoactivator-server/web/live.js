@@ -1,9 +1,9 @@
-// What does the model say to what is shown right now? `Live` asks once per frame at most, one request in flight, and
-// always ends with an answer to the latest sample.
+// What does the model say about the current sample? `Live` asks at most once per frame, with one request in
+// flight, and always ends with an answer to the latest sample.
 
 import { api } from './api.js';
 
-/** The part of known rows that may be called unknown. */
+/** The fraction of known rows that may be called unknown. */
 const REJECT = 0.01;
 
 export class Live {
@@ -13,20 +13,20 @@ export class Live {
   #stale = false;
 
   /**
-   * `reader` gives the current Reader; `onAnswer(answer, row)` hears each answer, nulls when nothing is shown, and
-   * `onBusy` whether an answer is still to come.
+   * `reader` returns the current Reader; `onAnswer(answer, row)` gets each answer, or nulls without a sample, and
+   * `onBusy` whether an answer is pending.
    */
   constructor({ reader, onAnswer, onBusy, onProblem }) {
     Object.assign(this, { reader, onAnswer, onBusy, onProblem });
   }
 
-  /** Shows a sample, or null; the answer follows. */
+  /** Sets the sample, or null; the answer follows. */
   show(sample) {
     this.#sample = sample;
     this.again();
   }
 
-  /** Asks anew about the same sample: after the model changed. */
+  /** Asks again about the same sample, after the model has changed. */
   again() {
     if (this.#stale) return;
     this.#stale = true;

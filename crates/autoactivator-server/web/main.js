@@ -1,5 +1,5 @@
-// What is this page? The parts wired together: what is shown goes to the model, its answer to bars and network, what is
-// taught to the exam. Each part is in a module of its own.
+// What is this page? The parts wired together: samples go to the model, its answers to bars and network, and
+// what is taught to the exam. Each part is a module of its own.
 
 import { api } from './api.js';
 import { Bars } from './bars.js';
@@ -16,7 +16,7 @@ import { Strip } from './strip.js';
 import { Tasks } from './tasks.js';
 import { Teach } from './teach.js';
 
-/** What the server calls the held-out rows whose data set is built in. */
+/** The server's name for the held-out rows of the built-in data set. */
 const BUILT_IN = 'digits, test part';
 
 let model = null;
@@ -45,7 +45,7 @@ const teach = new Teach({
   summary: () => strip.summary(),
 });
 
-/** What is shown to the model now, or null. */
+/** The current sample, or null. */
 function current() {
   if (!reader) return null;
   if (typed) return typed;
@@ -57,7 +57,7 @@ function showSample() {
   byId('pad-hint').hidden = !pad.isEmpty;
   const sample = current();
   if (!reader) return;
-  // A model that knows nothing yet has nothing to say, but sees.
+  // A model that knows nothing yet has no answer, but what it sees is still shown.
   if (model.classes.length) live.show(sample);
   else showAnswer(null, sample && !reader.takesImages ? reader.row(sample) : null);
   teach.refresh();
@@ -111,7 +111,7 @@ function say(id, words) {
   if (byId(id).textContent !== words) byId(id).textContent = words;
 }
 
-/** Asks the server for everything that a change may have changed. */
+/** Reloads everything that a change may affect. */
 async function refresh() {
   const [fresh, growth] = await Promise.all([api.model(), api.growth()]);
   model = fresh;
@@ -129,7 +129,7 @@ async function refresh() {
   showSample();
 }
 
-/** What each task caused; a deployed model has forgotten, and is shown as one. */
+/** The growth record; a deployed model has none and is shown as a single task. */
 function grown(growth) {
   if (growth.length || !model.nodes) return growth;
   return [{ task: 1, recruited: model.nodes, nodes: model.nodes, new_classes: model.classes }];
@@ -145,7 +145,7 @@ function showModel() {
   say('headline', headline(next));
   say('promise', promise(next));
   byId('teach-form').closest('section').hidden = byId('add').hidden = !model.learns;
-  // Units are not deployed, and never answer "unknown".
+  // A reactivation model cannot be deployed, and never answers "unknown".
   const rejects = model.learner !== 'reactivation';
   byId('reject').closest('label').hidden = !rejects;
   live.reject = rejects && byId('reject').checked;
@@ -166,9 +166,9 @@ function headline(next) {
 }
 
 function promise(next) {
-  if (!model.learns) return 'This model was deployed to predict; it cannot be taught.';
-  if (!next) return 'Draw it a few times, name it, teach. It learns in a moment and keeps what it knew.';
-  return `Draw a ${next} three times, name it, teach. A moment later it knows ${next}, and what it knew is still there.`;
+  if (!model.learns) return 'This model only predicts; it cannot be taught.';
+  if (!next) return 'Draw it a few times, name it, and press Teach. It learns in a moment and keeps what it knew.';
+  return `Draw a ${next} three times, name it, and press Teach. It learns in a moment and keeps what it knew.`;
 }
 
 function listOf(names) {

@@ -1,11 +1,11 @@
-// What happens inside? `Network` draws the nodes that each task recruited (layout.js says where) and lights those that
-// speak for the answer, or the units of a reactivation model (units.js). From /v1/growth and /v1/explain.
+// What happens inside? `Network` draws the nodes that each task recruited (layout.js says where) and lights
+// up those that support the answer, or the units of a reactivation model (units.js). Uses /v1/growth and /v1/explain.
 
 import { byId, hue, make, plural, svg } from './dom.js';
 import { downwards, lines, sideways, spaced, stack } from './layout.js';
 import { unitsOf } from './units.js';
 
-/** Classes that links lead to at the most: the latest. */
+/** Largest number of classes that links lead to: the latest ones. */
 const LINKED = 20;
 
 export class Network {
@@ -24,7 +24,7 @@ export class Network {
     }).observe(this.place);
   }
 
-  /** Takes what each task caused, and draws it anew. */
+  /** Takes the growth record and redraws everything. */
   grow(kind, growth, classes) {
     Object.assign(this, { kind, classes });
     this.#growth = growth;
@@ -33,7 +33,7 @@ export class Network {
     this.#known = Math.max(this.#known, growth.length);
   }
 
-  /** Lights up what an answer says about itself; null lets everything rest. */
+  /** Lights up the explanation of an answer; null returns everything to rest. */
   light(answer) {
     this.#answer = answer;
     if (this.kind === 'reactivation') this.#drawUnits();
@@ -52,7 +52,7 @@ export class Network {
 
   #drawUnits() {
     byId('network-text').textContent =
-      'One unit per task. The unit whose confidence is nearest its threshold wakes, and answers.';
+      'One unit per task. The unit whose confidence is nearest its threshold wakes up and answers.';
     this.place.replaceChildren(unitsOf(this.#growth, this.#answer));
   }
 
@@ -133,7 +133,7 @@ export class Network {
     this.#link(groups, winner);
   }
 
-  /** Without an answer, thin links from each task to the classes that came with it. */
+  /** Without an answer: thin links from each task to the classes that came with it. */
   #atRest() {
     return this.#growth.map(({ task, new_classes }) => ({
       task,

@@ -1,5 +1,6 @@
-// Where does one draw? `Pad` turns pointer and keys into strokes (lists of points in a square of 320 units) and shows
-// them, or a picture instead. It knows nothing of models: `onChange` is called whenever what it holds changes.
+// Where does one draw? `Pad` turns pointer and keys into strokes (lists of points in a square of 320 units)
+// and shows them, or a picture instead. It knows nothing about models: `onChange` is called whenever its
+// content changes.
 
 export const SIZE = 320;
 const PEN = 17;
@@ -90,7 +91,7 @@ export class Pad {
 
   #move(event) {
     if (event.pointerId !== this.#pointer) return;
-    // All positions since the last frame, where the browser keeps them: fast strokes stay round.
+    // All positions since the last frame, if the browser keeps them, so that fast strokes stay smooth.
     const passed = event.getCoalescedEvents?.() ?? [];
     this.strokes.at(-1).push(...(passed.length ? passed : [event]).map((one) => this.#at(one)));
     this.#changed();
@@ -148,7 +149,7 @@ export class Pad {
   }
 }
 
-/** Strokes as round lines through the middles of their points. */
+/** Draws strokes as smooth lines through the midpoints of their points. */
 export function drawStrokes(context, strokes, colour, pen = PEN) {
   Object.assign(context, { strokeStyle: colour, lineWidth: pen, lineCap: 'round', lineJoin: 'round' });
   for (const stroke of strokes) {

@@ -1,9 +1,9 @@
-// Where do pictures come from? Files chosen, dropped or pasted, and the camera; each is handed on as a bitmap with its
-// file. What cannot be read is said in words.
+// Where do pictures come from? From files chosen, dropped or pasted, and from the camera; each is passed on
+// as a bitmap with its file. Files that cannot be read are reported.
 
 import { byId } from './dom.js';
 
-/** Listens everywhere pictures may come from; `onPictures` gets a list of {bitmap, file}. */
+/** Listens to all sources of pictures; `onPictures` gets a list of {bitmap, file}. */
 export function listenForPictures({ target, onPictures, onProblem }) {
   const take = async (files) => {
     const images = [...files].filter((file) => file.type.startsWith('image/'));

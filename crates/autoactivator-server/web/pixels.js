@@ -1,6 +1,6 @@
-// How is a row of pixels looked at? `showPixels` paints it on a small canvas that the style sheet enlarges.
+// How is a row of pixels shown? `showPixels` paints it on a small canvas that the style sheet enlarges.
 
-/** Paints a row; ink is the canvas's own text colour, so that both colour schemes suit. Null clears it. */
+/** Paints a row in the canvas's own text colour, which suits both colour schemes; null clears it. */
 export function showPixels(canvas, row, { width, height, channels }) {
   canvas.width = width;
   canvas.height = height;

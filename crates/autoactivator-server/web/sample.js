@@ -4,10 +4,10 @@
 import { fromPicture, fromStrokes, measureHand, vary } from './ink.js';
 import { SIZE, drawStrokes } from './pad.js';
 
-/** Longest side of a picture when its pixels are looked at. */
+/** Longest side to which a picture is scaled before its pixels are read. */
 const LOOK = 256;
 
-/** Ways one drawing is shown when it is taught. */
+/** Number of variations of one drawing when it is taught. */
 export const VARIATIONS = 16;
 
 export const drawing = (strokes) => ({ strokes: strokes.map((stroke) => [...stroke]) });
@@ -56,13 +56,13 @@ export class Reader {
   }
 }
 
-/** Rows of unknown shape may be pixels if they are as many as a square has; a model that knows nothing yet gets 16 x 16. */
+/** Rows of unknown shape may be pixels if their number is a square; a model that knows nothing yet gets 16 x 16. */
 function squareOf(n) {
   const side = n ? Math.sqrt(n) : 16;
   return Number.isInteger(side) && side >= 6 ? { height: side, width: side, channels: 1 } : null;
 }
 
-/** A drawing as a picture: dark ink on white, whatever the colours of the page. */
+/** A drawing as a picture: always dark ink on white, whatever the page's colours. */
 function sheetOf(strokes) {
   const sheet = new OffscreenCanvas(SIZE, SIZE);
   const context = sheet.getContext('2d');
@@ -97,12 +97,12 @@ function coloursOf(bitmap, width, height) {
     .map((value) => Math.round((1000 * value) / 255) / 1000);
 }
 
-/** Numbers out of text, apart by anything; throws in words. */
+/** Parses numbers from text with any separators; throws a readable error. */
 export function parseRow(text, n) {
   const words = text.split(/[\s,;]+/).filter(Boolean);
   const wrong = words.find((word) => !Number.isFinite(Number(word)));
   if (wrong !== undefined) throw new Error(`“${wrong}” is not a number.`);
   if (n && words.length !== n)
-    throw new Error(`The model takes rows of ${n} numbers; these are ${words.length}.`);
+    throw new Error(`The model takes rows of ${n} numbers; this one has ${words.length}.`);
   return words.map(Number);
 }

@@ -1,5 +1,5 @@
-// Does it still know the old ones? `Strip` shows the held-out rows with the answers to them, and the accuracy of each
-// task now beside what it was before the last change.
+// Does it still know the old ones? `Strip` shows the held-out rows with the model's answers, and the accuracy
+// of each task now and before the last change.
 
 import { byId, hue, make, percent, plural } from './dom.js';
 import { showPixels } from './pixels.js';
@@ -8,7 +8,7 @@ export class Strip {
   #before = null;
   #now = null;
 
-  /** Takes the exam's outcome; the one before stays as a mark where the model has changed since. */
+  /** Shows the result of the exam; the previous one stays as a mark if the model has changed since. */
   show(exam, shape) {
     byId('exam-title').closest('section').hidden = !exam;
     if (!exam) return;
@@ -39,10 +39,10 @@ export class Strip {
     if (!this.#before) return count;
     if (!was) return `${count}, new`;
     const moved = right - was.right;
-    return `${count}, ${moved === 0 ? 'as before' : `before ${was.right}`}`;
+    return `${count}, ${moved === 0 ? 'as before' : `was ${was.right}`}`;
   }
 
-  /** Row after row of the strip in the order of the tasks; classes that are not learned yet come last. */
+  /** The rows of the strip in the order of the tasks; classes not learned yet come last. */
   #sorted({ strip, tasks }) {
     const taskOf = (name) => tasks.find(({ classes }) => classes.includes(name))?.task ?? Infinity;
     const placed = strip.map((one) => ({ ...one, task: taskOf(one.class) }));
@@ -72,7 +72,7 @@ export class Strip {
     return item;
   }
 
-  /** In one sentence: what the old tasks score now against before; empty without a before. */
+  /** One sentence that compares the old tasks now and before the last change; empty without a change. */
   summary() {
     if (!this.#before) return '';
     const old = this.#now.tasks.filter(({ task }) => this.#before.tasks.some((other) => other.task === task));
@@ -81,7 +81,7 @@ export class Strip {
     if (!sum(old, 'rows')) return '';
     const [now, then] = [sum(old, 'right'), sum(was, 'right')];
     const rows = plural(sum(old, 'rows'), 'held-out row');
-    return `Old classes: ${now} of ${rows} right, ${now === then ? 'as before' : `before ${then}`}.`;
+    return `Old classes: ${now} of ${rows} right, ${now === then ? 'as before' : `was ${then}`}.`;
   }
 }
 

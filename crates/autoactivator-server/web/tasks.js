@@ -1,11 +1,11 @@
-// Which task did each class come with? `Tasks` is read off the growth record; colours and order follow from it.
+// Which task did each class come with? `Tasks` is computed from the growth record; colours and order follow from it.
 
 const byName = new Intl.Collator('en', { numeric: true }).compare;
 
 export class Tasks {
   #taskOf = new Map();
 
-  /** `growth` as the server tells it. A class that was undone and taught again belongs to its last task. */
+  /** `growth` is the server's record. A class that was undone and taught again belongs to its last task. */
   constructor(growth = []) {
     growth.forEach(({ task, new_classes }, i) => {
       for (const name of new_classes ?? []) this.#taskOf.set(name, task ?? i + 1);
@@ -21,7 +21,7 @@ export class Tasks {
     return [...classes].sort((a, b) => this.of(a) - this.of(b) || byName(a, b));
   }
 
-  /** The exam's outcome, every class that is known counted with its task. */
+  /** The result of the exam, with every known class counted under its task. */
   examined(exam) {
     const known = exam.classes.filter((one) => one.known);
     const numbers = [...new Set(known.map((one) => this.of(one.class)))].sort((a, b) => a - b);

@@ -1,5 +1,5 @@
-// How is it taught? `Teach` collects examples under the name of their class, sends them as one task, and keeps them as
-// long as the page is open, so that teaching can be undone. What was typed and drawn stays when something goes wrong.
+// How is it taught? `Teach` collects examples under the name of their class, sends them as one task, and
+// keeps them as long as the page is open, so that teaching can be undone. What was typed and drawn survives an error.
 
 import { api, patiently } from './api.js';
 import { byId, make, plural } from './dom.js';
@@ -8,7 +8,7 @@ import { VARIATIONS } from './sample.js';
 
 const BUILT_IN = 10;
 
-/** Empty places shown for examples: as many as make a good start. */
+/** Number of empty places shown for examples: a good start. */
 const SLOTS = 4;
 
 export class Teach {
@@ -19,8 +19,8 @@ export class Teach {
   #busy = false;
 
   /**
-   * `reader` gives the current Reader, `current` the sample shown now, `builtIn` the classes that need no drawing and
-   * `summary` what became of the old ones; `onAdded` follows each example, `onChange` each change of the model.
+   * `reader` returns the current Reader, `current` the current sample, `builtIn` the classes that need no drawing and
+   * `summary` how the old ones fare; `onAdded` is called after each example, `onChange` after each change of the model.
    */
   constructor({ reader, current, onAdded, onChange, builtIn, summary }) {
     Object.assign(this, { reader, current, onAdded, onChange, builtIn, summary });
@@ -38,7 +38,7 @@ export class Teach {
     return byId('class-name').value.trim();
   }
 
-  /** Adds a sample to the examples, and lets the page make room for the next one. */
+  /** Adds a sample to the examples, and lets the page prepare for the next one. */
   add(sample) {
     if (!sample) return this.#say('problem', 'Draw something first.');
     this.examples.push({ ...sample, name: this.name });
@@ -48,7 +48,7 @@ export class Teach {
     this.onAdded();
   }
 
-  /** Shows what can be done now. */
+  /** Updates the buttons to what can be done now. */
   refresh() {
     const [n, names] = [this.examples.length, this.#names()];
     const [button, ready] = [byId('teach'), n > 0 && !names.includes('')];
@@ -64,7 +64,7 @@ export class Teach {
     byId('examples-hint').hidden = n >= SLOTS - 1;
   }
 
-  /** The class of an example: the name it was added under, else the one that stands there now. */
+  /** The class of an example: the name it was added under, else the one in the name field. */
   #nameOf(sample) {
     return sample.name || this.name;
   }
@@ -134,7 +134,7 @@ export class Teach {
     return (await Promise.all(lessons)).flat();
   }
 
-  /** The class that built-in examples would teach: the one named, else the next. */
+  /** The class that built-in examples would teach: the one in the name field, else the next. */
   get #builtInName() {
     return this.builtIn().find((name) => !this.name || name === this.name);
   }
@@ -164,7 +164,7 @@ export class Teach {
     this.#say('outcome', `${outcome} ${this.summary()}`);
   }
 
-  /** Runs a change with the buttons held back, and says in words what went wrong. */
+  /** Runs a change with the buttons disabled, and reports what went wrong. */
   async #guard(change) {
     this.#setBusy(true);
     this.#say('problem', '');
@@ -174,7 +174,7 @@ export class Teach {
       await change();
     } catch (problem) {
       this.#say('outcome', '');
-      this.#say('problem', problem.status === 401 ? `${problem.message} Enter it above.` : problem.message);
+      this.#say('problem', problem.status === 401 ? `${problem.message}; enter it above.` : problem.message);
       if (problem.status === 401) byId('token').focus();
     } finally {
       this.#setBusy(false);
@@ -187,7 +187,7 @@ export class Teach {
     byId('teach-form').setAttribute('aria-busy', busy);
   }
 
-  /** Shows examples and history anew. */
+  /** Redraws examples and history. */
   show() {
     this.#list();
     this.#listHistory();
@@ -211,7 +211,7 @@ export class Teach {
     return make('li', {}, make('span', {}, make('strong', {}, entry.names.join(', ')), ` ${words}`), undo);
   }
 
-  /** Takes rows back out of the memory; a class of which nothing is left goes with them. */
+  /** Unlearns rows; a class of which no row is left is dropped. */
   #undo(entry) {
     return this.#guard(async () => {
       await patiently(
@@ -234,7 +234,7 @@ export class Teach {
   }
 
   #sayBusy(seconds) {
-    this.#say('outcome', `The server is busy learning; tried again in ${seconds} s.`);
+    this.#say('outcome', `The server is busy learning; trying again in ${seconds} s.`);
   }
 }
 

@@ -1,9 +1,9 @@
-// Which unit wakes? Each unit of a reactivation model with its threshold, what this input gives it, and how far apart
-// the two are.
+// Which unit wakes? Each unit of a reactivation model with its threshold, how sure it is of this input, and
+// the distance between the two.
 
 import { hue, make, plural, svg } from './dom.js';
 
-/** A list of the units; without an answer, as they rest. */
+/** A list of the units; at rest without an answer. */
 export function unitsOf(growth, answer) {
   const said = new Map((answer?.units ?? []).map((one) => [one.task, one]));
   const units = growth.map((entry, i) => {
@@ -22,7 +22,7 @@ function unit(task, { nodes, classes, new_classes, threshold, given, distance, a
   if (threshold !== undefined) {
     facts.push(`threshold ${threshold.toFixed(3)}`);
     if (given !== undefined) {
-      facts.push(`this input ${given.toFixed(3)}`, `apart ${distance.toFixed(3)}`);
+      facts.push(`this input ${given.toFixed(3)}`, `distance ${distance.toFixed(3)}`);
       scale.append(svg('line', { class: 'gauge-gap', x1: at(given), x2: at(threshold), y1: 13, y2: 13 }));
       scale.append(svg('circle', { class: 'gauge-given', cx: at(given), cy: 13, r: 6 }));
     }

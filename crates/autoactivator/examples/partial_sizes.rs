@@ -1,6 +1,6 @@
 //! How large partial memories are: `cargo run --release -p autoactivator --example partial_sizes`.
 //!
-//! One triangle of G, Q and n, by the formula that the files are written by.
+//! One triangle of G, Q and n, by the same formula that sizes the files.
 
 use autoactivator::Partial;
 

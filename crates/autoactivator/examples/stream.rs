@@ -1,10 +1,11 @@
-//! Learns a stream that never is in memory: generated rows, chunk by chunk, and the memory that the process took.
+//! Learns a stream that is never in memory as a whole: rows generated chunk by chunk, and the memory that the
+//! process used.
 //!
 //! ```text
 //! cargo run --release -p autoactivator --example stream -- [ROWS] [FEATURES] [NODES]
 //! ```
 //!
-//! Prints the size of the memory itself and the highest resident size of the process, at several points of the stream.
+//! Prints the size of the memory itself and the peak resident size of the process at several points of the stream.
 
 use autoactivator::pool::{GaussianSpec, PoolSpec, Preparation};
 use autoactivator::{Activation, Check, Consolidation, ConsolidationParams, Error, Labels, Table};
@@ -31,7 +32,7 @@ fn main() -> Result<(), Error> {
         let (x, y) = generate(&mut state, CHUNK.min(n_rows - start), n_features)?;
         learner.observe(x.rows(), &y)?;
         if (i + 1).is_power_of_two() || start + CHUNK >= n_rows {
-            // The Gram matrix is held as a square, so that products can be added to it block by block.
+            // The Gram matrix is held as a square, so that products can be added block by block.
             let own = (nodes * nodes * 8) as f64 / (1024.0 * 1024.0);
             let rows = learner.memory().n_rows();
             println!(
@@ -44,7 +45,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Rows around 100 centres that follow from their class.
+/// Rows scattered around 100 centres, one per class.
 fn generate(state: &mut u64, n_rows: usize, n_features: usize) -> Result<(Table, Labels), Error> {
     let mut next = || {
         *state = state
@@ -61,7 +62,7 @@ fn generate(state: &mut u64, n_rows: usize, n_features: usize) -> Result<(Table,
     Ok((Table::new(values, n_features)?, Labels::new(names, codes)?))
 }
 
-/// The highest resident size so far, as Linux tells it; 0 elsewhere.
+/// The peak resident size so far, as Linux reports it; 0 elsewhere.
 fn peak_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status

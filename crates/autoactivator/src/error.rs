@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-/// The name of an error's variant, under which every face knows it: `NotFinite { .. }` is `NotFinite`.
+/// The name of an error's variant, which is the same on every face: `NotFinite { .. }` is `NotFinite`.
 pub fn kind(error: &impl std::fmt::Debug) -> String {
     let debug = format!("{error:?}");
     debug.chars().take_while(char::is_ascii_alphanumeric).collect()
 }
 
-/// An error of the method.
+/// An error of the method. Its message states the fact and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -26,7 +26,7 @@ pub enum Error {
     },
 
     /// NaN or infinity among the features.
-    #[error("row {row}, feature {feature} is {value}: remove the row or replace the value by a finite one")]
+    #[error("row {row}, feature {feature} is {value}: remove the row or replace the value with a finite one")]
     NotFinite {
         /// Row, from 0.
         row: usize,
@@ -36,9 +36,9 @@ pub enum Error {
         value: f32,
     },
 
-    /// A value among the features that cannot be squared and summed.
+    /// A feature value that is too large to be squared and summed.
     #[error(
-        "row {row}, feature {feature} is {value:e}: values may be at most 1e15 in size, scale the features"
+        "row {row}, feature {feature} is {value:e}: values may be at most 1e15 in magnitude; scale the features"
     )]
     TooLarge {
         /// Row, from 0.
@@ -49,10 +49,10 @@ pub enum Error {
         value: f32,
     },
 
-    /// Rows whose sums overflow: they lie too far from those that the pool was made from.
+    /// Rows whose sums overflow: they are too far from those that the pool was made from.
     #[error(
-        "the sums over these rows are not finite: some of their features are too large beside those of the first \
-         task; scale the features alike"
+        "the sums over these rows are not finite: some features are far larger than in the first task; \
+         scale all tasks the same way"
     )]
     SumsNotFinite,
 
@@ -67,7 +67,7 @@ pub enum Error {
         n_names: usize,
     },
 
-    /// Rows and labels of different length.
+    /// Different numbers of rows and labels.
     #[error("{rows} rows but {labels} labels: each row needs exactly one label")]
     LengthMismatch {
         /// Number of rows.
@@ -83,7 +83,7 @@ pub enum Error {
         task: usize,
     },
 
-    /// A task with one class for a learner that compares the classes of a task.
+    /// A task with only one class, for a learner that compares the classes of a task.
     #[error(
         "task {task} has only one class ('{class}'): a neural unit needs at least two to compare; \
          give it tasks of two or more classes, or use another learner"
@@ -104,9 +104,9 @@ pub enum Error {
         rows: usize,
     },
 
-    /// A class that an earlier task brought.
+    /// A class that an earlier task has already brought.
     #[error(
-        "class '{class}' was learned in task {task} already: set `repeated_classes` to `accept` to grow \
+        "class '{class}' was already learned in task {task}: set `repeated_classes` to `accept` to grow \
          another unit for it (both units then compete), or leave its rows out"
     )]
     RepeatedClass {
@@ -116,7 +116,7 @@ pub enum Error {
         task: usize,
     },
 
-    /// Rows of another width than those learned.
+    /// Rows of a different width than those learned.
     #[error("rows have {found} features, the model was learned with {expected}")]
     FeatureCount {
         /// Features of the model.
@@ -125,7 +125,7 @@ pub enum Error {
         found: usize,
     },
 
-    /// Prediction before anything was learned.
+    /// A prediction before anything was learned.
     #[error("nothing has been learned yet: learn a task first")]
     NothingLearned,
 
@@ -140,7 +140,7 @@ pub enum Error {
         allowed: String,
     },
 
-    /// More candidates than fit into memory.
+    /// More candidate outputs than fit into memory.
     #[error(
         "{rows} rows and {candidates} candidate nodes a step need more than {limit_gb} GB: \
          lower `t_max` or `step_size`, or learn fewer rows at a time"
@@ -148,9 +148,9 @@ pub enum Error {
     TooManyCandidates {
         /// Rows of the task.
         rows: usize,
-        /// T_max · l.
+        /// Candidate nodes of a step, T_max · l.
         candidates: usize,
-        /// What is allowed.
+        /// Gigabytes allowed.
         limit_gb: usize,
     },
 
@@ -170,7 +170,7 @@ pub enum Error {
         ridge: f64,
     },
 
-    /// A pool of image nodes for rows that are not known to be images.
+    /// A pool of image nodes for rows that are not declared to be images.
     #[error(
         "a pool of {kind} needs images: give their shape with `image`, like 28x28, or choose another pool"
     )]
@@ -188,9 +188,9 @@ pub enum Error {
         n_features: usize,
     },
 
-    /// A first task that a pool can take nothing from.
+    /// A first task without what the pool is made from.
     #[error(
-        "the first task has no {what} to make a pool from: begin with a task that has, or choose another pool"
+        "the first task has no {what} to make a pool from: begin with a task that has them, or choose another pool"
     )]
     NothingToCut {
         /// What was looked for.
@@ -204,32 +204,32 @@ pub enum Error {
         reason: String,
     },
 
-    /// A partial memory before there is a pool to sum over.
+    /// A partial memory requested before there is a pool to sum over.
     #[error("there is no pool yet: make it from a sample of rows first")]
     NoPool,
 
     /// A file that would be learned twice.
     #[error(
-        "{file} has been learned already, and sums cannot be taken apart: sum the other files again without it, or \
+        "{file} has already been learned, and a sum cannot be taken apart: sum the other files again without it, or \
          name the model that both memories began from"
     )]
     AlreadyLearned {
-        /// What the file is called.
+        /// Name of the file.
         file: String,
     },
 
-    /// Rows to unlearn that cannot have been learned.
+    /// Rows to unlearn that were provably never learned.
     #[error("these rows cannot have been learned ({reason}): the memory is as it was before")]
     NeverLearned {
-        /// How that shows.
+        /// What proves it.
         reason: String,
     },
 
-    /// Learning with a model that was deployed without its memory.
-    #[error("a deployed model does not learn: use the file with its memory")]
+    /// An attempt to teach a model that was deployed without its memory.
+    #[error("a deployed model cannot learn: use the file with its memory")]
     NoMemory,
 
-    /// Something that only a consolidation model can do, asked of another kind.
+    /// An operation that only a consolidation model supports, requested of another kind.
     #[error("a {learner} model cannot {what}: only a consolidation model can")]
     OnlyConsolidation {
         /// The kind of the model.
@@ -238,7 +238,7 @@ pub enum Error {
         what: String,
     },
 
-    /// A parameter of a model that exists already.
+    /// A fixed parameter of an existing model.
     #[error(
         "parameter `{name}` is {value} in this model and cannot be changed: leave it out, or begin a new model"
     )]
@@ -249,47 +249,47 @@ pub enum Error {
         value: String,
     },
 
-    /// A kind of learner that is not known.
-    #[error("there is no learner called '{kind}': known are {known}")]
+    /// An unknown kind of learner.
+    #[error("there is no learner called '{kind}': known kinds are {known}")]
     UnknownKind {
         /// The kind.
         kind: String,
-        /// All that are known.
+        /// All known kinds.
         known: String,
     },
 
-    /// A model with something in it that its file cannot hold.
+    /// A model with a value that its file cannot hold.
     #[error("the model cannot be stored: {reason}")]
     NotStorable {
         /// What cannot be stored, and the remedy.
         reason: String,
     },
 
-    /// A class that is not there.
+    /// An unknown class.
     #[error("class '{class}' is not known: the model knows {known}")]
     UnknownClass {
         /// The class.
         class: String,
-        /// All that are known.
+        /// All known classes.
         known: String,
     },
 
-    /// A class without a name.
+    /// An empty class name.
     #[error("a class has no name: give it one")]
     NoClassName,
 
-    /// A new name for a class that another class has.
-    #[error("there is a class '{class}' already: choose another name, or drop that class first")]
+    /// A new name for a class that another class already has.
+    #[error("there is already a class '{class}': choose another name, or drop that class first")]
     ClassExists {
         /// The name.
         class: String,
     },
 
-    /// Learning was stopped from outside; nothing was changed.
+    /// Learning was stopped from outside; nothing has changed.
     #[error("interrupted: the model is as it was before")]
     Interrupted,
 
-    /// A model file that another process is changing.
+    /// A model file that another process is currently changing.
     #[error(
         "{}: another process is changing this model: wait until it is done, or end that process", path.display()
     )]
@@ -303,12 +303,12 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// What the system reported.
         #[source]
         cause: std::io::Error,
     },
 
-    /// A file that is not a whole, undamaged model.
+    /// A file that is not a complete, undamaged model.
     #[error("{}: not a usable model file: {reason}", path.display())]
     BadModel {
         /// The file.

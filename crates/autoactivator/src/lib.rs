@@ -1,9 +1,10 @@
 //! Class-incremental learning that adds a class in seconds on a CPU, without old data and without forgetting.
 //!
-//! Two learners stand behind one trait, [`Learner`]: [`Reactivation`], the method of the ICML 2024 paper "Harnessing
-//! Neural Unit Dynamics for Effective and Scalable Class-Incremental Learning", and [`Consolidation`], which keeps its
-//! random nodes and its supervisory mechanism but one additive memory for all tasks. Rows go in as [`Rows`], a view of
-//! whatever array the caller has; models are kept as [`Model`] files.
+//! Two learners stand behind one trait, [`Learner`]: [`Reactivation`], the method of the ICML 2024 paper
+//! "Harnessing Neural Unit Dynamics for Effective and Scalable Class-Incremental Learning", and
+//! [`Consolidation`], which keeps the paper's random nodes and supervisory mechanism but uses one additive
+//! memory for all tasks. Rows go in as [`Rows`], a view of whatever array the caller has; models are kept as
+//! [`Model`] files.
 //!
 //! ```
 //! use autoactivator::{Check, Consolidation, ConsolidationParams, Labels, Learner, Rows};
@@ -12,7 +13,7 @@
 //! // Two classes today ...
 //! let x = [0.0, 0.1, 0.1, 0.0, 0.9, 1.0, 1.0, 0.9];
 //! learner.learn(Rows::new(&x, 2)?, &Labels::from_names(["low", "low", "high", "high"]), &mut ())?;
-//! // ... and one that nobody had thought of, tomorrow.
+//! // ... and, tomorrow, one that nobody had thought of.
 //! let x = [0.0, 1.0, 0.1, 0.9];
 //! learner.learn(Rows::new(&x, 2)?, &Labels::from_names(["left", "left"]), &mut ())?;
 //! let predicted = learner.predict(Rows::new(&[0.95, 0.95, 0.05, 0.95], 2)?)?;

@@ -1,7 +1,8 @@
 //! Hyper-parameters that know their ranges, checked once.
 //!
-//! A learner takes [`Checked`] parameters only, and [`Check::check`] is the one way to get them: nobody can start a run
-//! with a parameter out of range. [`read`] takes them from JSON, as files, Python and requests have them.
+//! A learner takes only [`Checked`] parameters, and [`Check::check`] is the one way to get them, so no run
+//! can start with a parameter out of range. [`read`] takes parameters from JSON, as found in files, Python
+//! calls and requests.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 
-/// Parameters that passed their check.
+/// Parameters that have passed their check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked<P>(P);
 
@@ -21,7 +22,7 @@ impl<P> std::ops::Deref for Checked<P> {
 }
 
 impl<P> Checked<P> {
-    /// Changes a parameter whose type has no values out of range.
+    /// Changes a parameter every value of which is in range.
     pub(crate) fn set(&mut self, change: impl FnOnce(&mut P)) {
         change(&mut self.0);
     }
@@ -29,10 +30,10 @@ impl<P> Checked<P> {
 
 /// Parameters that know their ranges.
 pub trait Check: Sized {
-    /// Names the first parameter out of range and what is allowed.
+    /// Returns an error for the first parameter out of range, with what is allowed; none when all are in range.
     fn problem(&self) -> Option<Error>;
 
-    /// The parameters, fit for use.
+    /// Checks the parameters, or refuses the first one out of range.
     fn check(self) -> Result<Checked<Self>, Error> {
         match self.problem() {
             Some(error) => Err(error),
@@ -41,8 +42,8 @@ pub trait Check: Sized {
     }
 }
 
-/// Reads parameters from a JSON object; what it does not name keeps its default. A parameter that cannot be read is
-/// refused by name.
+/// Reads parameters from a JSON object; those it does not name keep their defaults. A parameter that cannot
+/// be read is refused by name.
 pub fn read<P: DeserializeOwned + Default>(parameters: &Value) -> Result<P, Error> {
     let unreadable = |name: &str, value: &Value, reason: serde_json::Error| Error::Parameter {
         name: name.to_owned(),
@@ -55,7 +56,7 @@ pub fn read<P: DeserializeOwned + Default>(parameters: &Value) -> Result<P, Erro
             other => P::deserialize(other).map_err(|reason| unreadable("parameters", other, reason)),
         };
     };
-    // One by one first: an error of all of them together would not say which one it means.
+    // One by one first: an error about all of them together would not say which one it means.
     for (name, value) in named {
         let alone = Value::Object(Map::from_iter([(name.clone(), value.clone())]));
         P::deserialize(&alone).map_err(|reason| unreadable(name, value, reason))?;
@@ -63,14 +64,14 @@ pub fn read<P: DeserializeOwned + Default>(parameters: &Value) -> Result<P, Erro
     P::deserialize(parameters).map_err(|reason| unreadable("parameters", parameters, reason))
 }
 
-/// Precision of products.
+/// Precision in which products are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
-    /// Single.
+    /// Single precision.
     #[default]
     F32,
-    /// Double.
+    /// Double precision.
     F64,
 }
 
@@ -92,6 +93,6 @@ pub(crate) fn unless(
     (!inside).then(|| Error::Parameter {
         name: name.to_owned(),
         value: value.to_string(),
-        allowed: allowed.to_owned(),
+        allowed: format!("must be {allowed}"),
     })
 }

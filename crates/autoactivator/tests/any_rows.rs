@@ -1,5 +1,5 @@
-//! Whatever rows are learned, in whatever order things are done to a model: it answers or says why not, and what it
-//! becomes can be saved and read again.
+//! Whatever rows are learned, and in whatever order a model is changed, it answers or says why not, and the
+//! result can be saved and read again.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
@@ -87,7 +87,7 @@ fn params() -> impl Strategy<Value = ConsolidationParams> {
         )
 }
 
-/// Values that are alike more often than not, and some that nobody expects.
+/// Values that repeat more often than not, and some unexpected ones.
 fn value() -> impl Strategy<Value = f32> {
     prop_oneof![
         6 => Just(0.0f32),
@@ -128,7 +128,7 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     prop::collection::vec(deed, 1..7)
 }
 
-/// Does it, and does nothing when it is refused.
+/// Carries out a deed and returns whether it was accepted; a refused one changes nothing.
 fn carry_out(deed: &Deed, learner: &mut Consolidation, last: &mut Option<(Table, Labels)>) -> bool {
     match deed {
         Deed::Learn((x, y)) => {

@@ -1,4 +1,4 @@
-//! Bad input gets an error that names the place and the remedy, and leaves the learner as it was.
+//! Bad input gets an error that names the place and the remedy, and leaves the learner unchanged.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
@@ -31,7 +31,7 @@ fn learned() -> Reactivation {
     learner
 }
 
-/// Learning must fail with a message that says `words`, and change nothing.
+/// Learning must fail with a message that contains `words`, and change nothing.
 #[track_caller]
 fn refused(learner: &mut Reactivation, x: &Table, y: &Labels, words: &str) {
     let before = learner.clone();
@@ -84,7 +84,7 @@ fn tasks_that_cannot_be_learned() {
         &mut learner,
         &table(),
         &labels(["c", "b"]),
-        "class 'b' was learned in task 1 already",
+        "class 'b' was already learned in task 1",
     );
 }
 

@@ -1,5 +1,5 @@
-//! Laws of consolidation: the order of tasks, batches and rows does not matter; merging is learning both; unlearning
-//! undoes learning; what is recruited and read out from the memory is what the rows themselves would have given.
+//! Laws of consolidation: the order of tasks, batches and rows does not matter; merging equals learning both;
+//! unlearning undoes learning; recruitment and readout from the memory give what the rows themselves would have given.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
@@ -98,7 +98,7 @@ fn learner(params: &ConsolidationParams) -> Consolidation {
     Consolidation::new(params.clone().check().unwrap())
 }
 
-/// A learner whose pool is made, from rows that it has forgotten again but for the pool.
+/// A learner with a pool made from rows that it has since forgotten.
 fn with_pool(params: &ConsolidationParams) -> Consolidation {
     let (x, y) = rows(24, 2, 1);
     let mut made = learner(params);
@@ -141,7 +141,7 @@ fn names(learner: &Consolidation, x: Rows<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Rows that two learners over one memory answer differently must be ties at the given precision.
+/// Two learners over one memory may answer a row differently only if it is a tie at the given precision.
 fn assert_same_answers(a: &Consolidation, b: &Consolidation, x: Rows<'_>, tolerance: f32) {
     let (left, right) = (names(a, x), names(b, x));
     let scores = a.deployed().unwrap().scores(x).unwrap();
@@ -184,7 +184,7 @@ proptest! {
         prop_assert!(difference(whole.memory(), chunked.memory()) < tolerance);
         assert_same_answers(&whole, &chunked, x.rows(), 1e-3);
 
-        // Shards that each began from the pool alone, merged.
+        // Shards that each began from the bare pool, merged.
         let mut merged = start.clone();
         for part in order.chunks(120usize.div_ceil(shards)) {
             let (x, y) = pick(&x, &y, part);
@@ -243,8 +243,8 @@ fn emptied(learner: &Consolidation) -> Consolidation {
     empty
 }
 
-/// A task in batches is the task in one piece, to the last bit: when it is small, when it is so large that the pool is
-/// made from a part of it, and when it is not the first.
+/// A task in batches is bit-identical to the task in one piece: when it is small, when it is so large that
+/// the pool is made from a part of it, and when it is not the first.
 #[test]
 fn batches_of_a_task_make_the_model_of_the_whole() {
     let params = params(PoolSpec::Gaussian(GaussianSpec {
@@ -364,7 +364,7 @@ fn recruitment_in_gram_space_is_forward_selection_on_the_rows() {
         expected_gain: 0.0,
     };
     let (chosen, _) = consolidation::recruit(learner.memory(), &[], limits);
-    // The slow truth: try every node beside the chosen ones, keep the one with the smallest residual.
+    // The slow truth: try every node besides the chosen ones and keep the one with the smallest residual.
     let h = learner.pool().unwrap().outputs(x.rows(), Precision::F32);
     let targets = Matrix::from_fn(200, 3, |i, c| if y.codes()[i] as usize == c { 1.0 } else { 0.0 });
     let mut slow: Vec<usize> = Vec::new();
@@ -393,7 +393,7 @@ fn recruitment_in_gram_space_is_forward_selection_on_the_rows() {
     assert_eq!(chosen, slow);
 }
 
-/// Forward selection as it is written down: after every choice the whole pool is orthogonalised against it.
+/// Forward selection straight from the definition: after every choice the whole pool is orthogonalised against it.
 fn slow_recruit(memory: &Memory, limits: Limits) -> (Vec<usize>, Ended) {
     let (n, n_rows) = (memory.n_nodes(), memory.n_rows());
     let sum = |j: usize| memory.moments().cols().map(|moment| moment[j]).sum::<f64>();
@@ -470,7 +470,7 @@ fn recruitment_strip_by_strip_is_forward_selection() {
         };
         let (nodes, ended) = consolidation::recruit(learner.memory(), &[], limits);
         assert_eq!((nodes.clone(), ended), slow_recruit(learner.memory(), limits));
-        // Nodes that had joined before leave the pool as it was when they had.
+        // Resuming from half of the nodes gives the same result as going through.
         let half = &nodes[..nodes.len() / 2];
         let (again, _) = consolidation::recruit(learner.memory(), half, limits);
         assert_eq!(
@@ -750,7 +750,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     refused(learner.unlearn(narrow.rows(), &y), "3 features");
     assert!(learner.predict(narrow.rows()).is_err());
     let mut deployed = learner.deployed().unwrap().clone();
-    refused(deployed.learn(x.rows(), &y, &mut ()), "does not learn");
+    refused(deployed.learn(x.rows(), &y, &mut ()), "cannot learn");
     assert_eq!(learner, before);
 }
 

@@ -1,5 +1,6 @@
-//! Model files that earlier versions wrote: each is read, written again, asked, and learned on, and must say what the
-//! version that wrote it said. `tests/files/VERSION` holds files of every kind, rows, and the answers of that version.
+//! Model files written by earlier versions: each is read, written again, queried, and taught more, and must
+//! answer as the version that wrote it did. `tests/files/VERSION` holds files of every kind, rows, and that
+//! version's answers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // A test may fail loudly.
 
@@ -10,7 +11,7 @@ use autoactivator::prelude::*;
 use autoactivator::{FORMAT_VERSION, Partial};
 use serde_json::Value;
 
-/// How far probabilities may be apart: other processors round differently.
+/// How far apart probabilities may be: other processors round differently.
 const TOLERANCE: f64 = 1e-3;
 
 fn folder() -> PathBuf {
@@ -43,7 +44,7 @@ fn rows(name: &str) -> (Table, Labels) {
     )
 }
 
-/// Compares with the answers that were written then.
+/// Compares with the answers written by that version.
 #[track_caller]
 fn check_answers(model: &Model, written: &Path) {
     let (x, _) = rows("asked.csv");
@@ -75,7 +76,7 @@ fn every_kind_is_read_written_again_and_answers_as_it_did() {
         let model = Model::from_bytes(&bytes).unwrap_or_else(|reason| panic!("{name}: {reason}"));
         let again = model.to_bytes().unwrap();
         assert!(Model::from_bytes(&again).unwrap() == model, "{name}");
-        // Half precision is read into single, and the version is part of a file.
+        // Half precision is read into single, and a file contains its version.
         if env!("CARGO_PKG_VERSION") == "0.1.0" && FORMAT_VERSION == 1 && name != "deployed-half" {
             assert!(again == bytes, "{name} is written as it was");
         }

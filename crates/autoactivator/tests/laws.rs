@@ -1,5 +1,5 @@
-//! Laws of the paper's learner, whatever the data: same seed, same bytes; the training residual never grows; a new
-//! task leaves earlier units as they were; predicting changes nothing; a group of one is an instance.
+//! Laws of the paper's learner, whatever the data: same seed, same bytes; the training residual never grows;
+//! a new task leaves earlier units unchanged; predicting changes nothing; a group of one is an instance.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
@@ -8,7 +8,7 @@ use autoactivator::{
 };
 use proptest::prelude::*;
 
-/// Rows around one centre per class, the classes of a task named after it.
+/// Rows around one centre per class; the classes of a task are named after it.
 #[derive(Clone, Debug)]
 struct TaskData {
     x: Table,
@@ -80,7 +80,7 @@ fn try_learn(params: &ReactivationParams, tasks: &[TaskData]) -> Result<Reactiva
     Ok(learner)
 }
 
-/// A few nodes drawn at random may all be silent on a few rows; the laws are about units that grew.
+/// A few random nodes may all be zero on a few rows; the laws are about units that did grow.
 fn grows(params: &ReactivationParams, tasks: &[TaskData]) -> bool {
     match try_learn(params, tasks) {
         Err(Error::NothingRecruited { .. }) => false,

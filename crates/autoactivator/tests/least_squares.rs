@@ -1,12 +1,12 @@
-//! The slow truths beside the fast path: the stepwise update against the paper's own formula (Eq. W_L+1, both
-//! branches) and against a solve from scratch, on awkward sizes and awkward columns.
+//! The slow truths beside the fast path: the stepwise update compared with the paper's own formula (Eq.
+//! W_L+1, both branches) and with a solve from scratch, on awkward sizes and awkward columns.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
 use autoactivator::math::{Matrix, least_squares, product, solve_positive_definite};
 use autoactivator::reactivation::StepwiseFit;
 
-/// Reproducible numbers in [-1, 1) without any structure that a solve could profit from.
+/// Reproducible numbers in [-1, 1) without any structure that a solve could exploit.
 fn numbers(n_rows: usize, n_cols: usize, salt: u64) -> Matrix<f64> {
     let mut state = salt.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     Matrix::from_fn(n_rows, n_cols, |_, _| {
@@ -96,7 +96,7 @@ fn equals_the_papers_first_branch() {
 
 #[test]
 fn equals_the_papers_second_branch() {
-    // Every column of G lies in the span of A: C = 0, and A† shares the weight among them.
+    // Every column of G lies in the span of A: C = 0, and A† divides the weight among them.
     let (a, mix, y) = (numbers(40, 6, 1), numbers(6, 4, 2), numbers(40, 2, 3));
     let g = product(a.view(), mix.view());
     let dagger = partitioned_pseudoinverse(&a, &pseudoinverse(&a), &g, true);

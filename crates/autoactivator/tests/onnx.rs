@@ -1,7 +1,7 @@
-//! The exported ONNX model answers as the deployed one does, in another runtime.
+//! The exported ONNX model answers like the deployed one, in another runtime.
 //!
-//! `onnxruntime` comes from PyPI into a virtual environment under the target folder; without Python, or without a way
-//! to install it, those tests say so and pass.
+//! `onnxruntime` is installed from PyPI into a virtual environment under the target folder; without Python,
+//! or if it cannot be installed, these tests say so and pass.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
@@ -60,7 +60,7 @@ fn task(number: usize, n_rows: usize) -> (Table, Labels) {
         let centre = &centres[i % n_classes * IMAGE.n_values()..][..IMAGE.n_values()];
         values.extend(centre.iter().map(|v| 0.5 * v + 0.6 * random.normal()));
     }
-    // Names that need care in JSON.
+    // Names that need escaping in JSON.
     let labels = (0..n_rows).map(|i| format!("task {number} \"{}\" é", i % n_classes));
     (
         Table::new(values, IMAGE.n_values()).unwrap(),
@@ -98,7 +98,7 @@ fn small_convolution() -> ConvolutionSpec {
     }
 }
 
-/// Python with `onnxruntime`; none when that cannot be had.
+/// Python with `onnxruntime`; none when it is not available.
 fn python() -> Option<&'static Path> {
     static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
     PYTHON.get_or_init(install).as_deref()
@@ -125,7 +125,7 @@ fn succeeds(command: &mut Command) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// What `onnxruntime` makes of the model and these rows; none when it is not there.
+/// The answers of `onnxruntime` for the model and these rows; none when it is not available.
 fn run(model: &[u8], x: Rows<'_>) -> Option<serde_json::Value> {
     let Some(python) = python() else {
         eprintln!("skipped: python3 with onnxruntime is not available");
@@ -158,7 +158,7 @@ fn unseen() -> Table {
     Table::new(values, IMAGE.n_values()).unwrap()
 }
 
-/// Both runtimes must give the same classes, and the same numbers but for rounding.
+/// Both runtimes must give the same classes, and the same numbers up to rounding.
 #[track_caller]
 fn agree(params: ConsolidationParams) {
     let what = format!("{params:?}");
@@ -187,7 +187,7 @@ fn agree_on(deployed: &Deployed, x: Rows<'_>, what: &str) {
     close(&probabilities, &expected, what);
 }
 
-/// To 1e-4 of the largest number of each row.
+/// Equal to within 1e-4 of the largest number of each row.
 #[track_caller]
 fn close(found: &[Vec<f32>], expected: &[Vec<f32>], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
@@ -300,7 +300,7 @@ fn convolution_with_selected_nodes_and_other_powers() {
 
 #[test]
 fn stacks_with_and_without_selection() {
-    // 216 first nodes: blocks of 256 directions, the second one used in part.
+    // 216 first nodes: blocks of 256 directions, the second one only partly used.
     let of_features = PoolSpec::Stack(StackSpec {
         preparation: Preparation::Standardise,
         first: Box::new(PoolSpec::Features(FeaturesSpec {
@@ -358,7 +358,7 @@ fn class_names_travel_in_the_metadata() {
     assert_eq!(names, deployed.classes.names());
 }
 
-/// The fields of a protobuf message: numbers, and integers or bytes.
+/// The fields of a protobuf message: field numbers, each with an integer or bytes.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, Field<'_>)> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {
@@ -394,7 +394,7 @@ fn varint(bytes: &mut &[u8]) -> u64 {
         .fold(0, |value, digit| value << 7 | u64::from(digit & 0x7f))
 }
 
-/// The bytes of every field of this number.
+/// The bytes of every field with this number.
 fn nested<'a>(fields: &[(u64, Field<'a>)], number: u64) -> Vec<&'a [u8]> {
     let content = |&(n, field): &(u64, Field<'a>)| match field {
         Field::Bytes(bytes) if n == number => Some(bytes),

@@ -1,5 +1,5 @@
-//! A learner of another crate that can be kept and served: this file is all that it takes. Every face knows it through
-//! [`Model`] once it is registered.
+//! Another crate's learner that can be kept in files and served: this file is all it takes. Once it is
+//! registered, every face knows it through [`Model`].
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
@@ -10,7 +10,7 @@ use autoactivator::prelude::*;
 use autoactivator::{ClassList, Origin, Size};
 use serde_json::{Value, json};
 
-/// Answers the class that was learned last, whatever the row.
+/// Always answers the class that was learned last.
 #[derive(Clone, Debug, Default)]
 struct Latest {
     classes: ClassList,

@@ -1,5 +1,5 @@
-//! A pool of another crate: this file is all that it takes. It is learned over, kept in a file, read again, and written
-//! as ONNX.
+//! Another crate's pool: this file is all it takes. A model learns over it, is kept in a file, read again,
+//! and written as ONNX.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
@@ -10,7 +10,7 @@ use autoactivator::pool::{self, Pool, described};
 use autoactivator::prelude::*;
 use serde_json::{Value as Json, json};
 
-/// Nodes that are the distances of a row to fixed places on a line.
+/// Nodes that output the distances of a row to fixed places on a line.
 #[derive(Clone, Debug)]
 struct Distances(Vec<f32>);
 

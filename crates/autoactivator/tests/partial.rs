@@ -1,5 +1,5 @@
-//! Laws of partial memories: however rows are shared out, the sums are those of one machine; nothing is added twice; and
-//! what does not belong together is refused, naming why.
+//! Laws of partial memories: however rows are divided, the sums are those of one machine; nothing is added
+//! twice; and what does not belong together is refused with the reason.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may fail loudly.
 
@@ -37,7 +37,7 @@ fn begun(precision: Precision, seed: u64) -> Consolidation {
     model
 }
 
-/// The sums of these rows, under the name of a file.
+/// The sums of these rows, entered as one file.
 fn partial(model: &Consolidation, x: &Table, y: &Labels, rows: &[usize], file: &str) -> Partial {
     let mut share = Share::of(model).unwrap();
     assert!(share.enter(file, &format!("{file}.parquet")));
@@ -198,7 +198,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
         let error = partial(&model, &x, &y, &all, "mine").merge(&sums).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     };
-    refused(&begun(Precision::F32, 1), "made from other seeds");
+    refused(&begun(Precision::F32, 1), "made from different seeds");
     refused(&begun(Precision::F64, 0), "different precision");
     let mut elsewhere = model.clone();
     elsewhere.set_origin(Some(serde_json::json!("another backbone")));

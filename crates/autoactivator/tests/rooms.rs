@@ -1,12 +1,12 @@
-//! Data flows one way, and so do the rooms: a file may use rooms before its own, never one after it. Keeps the order
-//! that ARCHITECTURE.md draws.
+//! Data flows one way, and so do the folders: a file may use folders before its own, never one after it.
+//! Enforces the order that ARCHITECTURE.md draws.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms, each with those it may use besides itself and what all rooms share.
+/// The folders, each with those it may use besides itself and the shared files.
 const ROOMS: [(&str, &[&str]); 8] = [
     ("data", &[]),
     ("math", &["data"]),
@@ -24,7 +24,7 @@ const ROOMS: [(&str, &[&str]); 8] = [
     ),
 ];
 
-/// Files that every room may use.
+/// Files that every folder may use.
 const SHARED: [&str; 3] = ["error", "learner", "params"];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -34,7 +34,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What the code of a file, not its comments, names after `crate::`.
+/// What the code of a file, excluding comments, names after `crate::`.
 fn used(text: &str) -> impl Iterator<Item = &str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     code.flat_map(|line| line.split("crate::").skip(1)).map(|rest| {

@@ -35,7 +35,8 @@ impl Pixels {
         Err(Error::Method(autoactivator::Error::Parameter {
             name: "image".to_owned(),
             value: shape.to_string(),
-            allowed: "sides of 1 to 1024 pixels, and 1 channel (grey) or 3 (red, green, blue)".to_owned(),
+            allowed: "must have sides of 1 to 1024 pixels, and 1 channel (grey) or 3 (red, green, blue)"
+                .to_owned(),
         }))
     }
 

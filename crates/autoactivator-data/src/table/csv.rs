@@ -257,7 +257,7 @@ fn number(cell: &str) -> Result<f32, String> {
     match cell.parse::<f32>() {
         Ok(value) if value.is_finite() => Ok(value),
         Ok(_) => Err(format!(
-            "'{cell}' is not finite: remove the row or replace the value by a finite one"
+            "'{cell}' is not finite: remove the row or replace the value with a finite one"
         )),
         Err(_) => Err(format!(
             "'{cell}' is not a number; only the class may be text, in the last column or in one called class or label"

@@ -261,7 +261,7 @@ fn check(batch: &Batch, first_row: usize) -> Result<(), String> {
         let (row, feature) = (first_row + at / x.n_features(), at % x.n_features());
         let value = x.values()[at];
         return Err(format!(
-            "row {row}, feature {feature} is {value}: remove the row or replace the value by a finite one"
+            "row {row}, feature {feature} is {value}: remove the row or replace the value with a finite one"
         ));
     }
     let unnamed = batch.y.iter().flatten().position(String::is_empty);

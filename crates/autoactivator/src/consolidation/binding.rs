@@ -1,7 +1,7 @@
-//! What sums must have in common to be added: the pool, and how its outputs were summed.
+//! What sums must share to be added: the pool, and how its outputs were summed.
 //!
-//! A [`Binding`] travels with every partial memory, and with the pool that is sent to a worker. Two that differ are
-//! refused, and the first thing that differs is named.
+//! A [`Binding`] travels with every partial memory, and with the pool that is sent to a worker. Bindings that
+//! differ are refused, and the error names the first difference.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Names the first thing in which `other` differs.
+    /// Refuses a binding that differs, naming the first difference.
     pub fn check(&self, other: &Binding) -> Result<(), Error> {
         let reason = if self.version != other.version {
             format!("version {} and version {}", self.version, other.version)
@@ -36,14 +36,14 @@ impl Binding {
         } else if self.pool != other.pool {
             let start = |hash: &str| hash.get(..8).unwrap_or(hash).to_owned();
             format!(
-                "pool {} and pool {}: they were made from other seeds, parameters or first tasks",
+                "pool {} and pool {}: they were made from different seeds, parameters or first tasks",
                 start(&self.pool),
                 start(&other.pool)
             )
         } else if self.precision != other.precision {
             "their products have different precision".to_owned()
         } else if self.class_weights != other.class_weights {
-            "their rows count for different weights".to_owned()
+            "their classes have different weights".to_owned()
         } else {
             return Ok(());
         };
@@ -52,7 +52,7 @@ impl Binding {
 }
 
 impl Consolidation {
-    /// What sums must have in common with this memory to be added to it.
+    /// What sums must share with this memory to be added to it.
     pub fn binding(&self) -> Result<Binding, Error> {
         let pool = self.pool.as_deref().ok_or(Error::NoPool)?;
         Ok(Binding {

@@ -1,17 +1,17 @@
 //! From scores to probabilities, and to "none of the classes I know", without any stored row.
 //!
-//! When rows arrive they are scored as if they had not been learned, and what their scores should have been is known:
-//! that is enough to fit the one number that turns scores into probabilities, and to remember how high the highest
-//! score of a known row usually is. Only that number and a sample of highest scores are kept.
+//! Rows are scored on arrival as if they had not been learned, and what their scores should have been is
+//! known. That is enough to fit the one number that turns scores into probabilities, and to remember how high
+//! the highest score of a known row usually is. Only that number and a sample of highest scores are kept.
 
 use serde::{Deserialize, Serialize};
 
 use crate::math::softmax;
 
-/// Highest scores kept; halved when there are more.
+/// Largest number of highest scores kept; halved when exceeded.
 const KEPT: usize = 1024;
 
-/// Rows after which earlier evidence about the scale counts no more than this.
+/// Largest number of rows that earlier evidence about the scale counts for.
 const REMEMBERED: f64 = 512.0;
 
 /// Scale of the scores, and how high they usually are.
@@ -19,9 +19,9 @@ const REMEMBERED: f64 = 512.0;
 pub struct Calibration {
     /// Probabilities are softmax(scale · scores).
     pub scale: f64,
-    /// Rows that the scale rests on.
+    /// Number of rows that the scale is based on.
     pub weight: f64,
-    /// Highest scores of rows when they arrived.
+    /// Highest scores of rows on arrival.
     pub highest: Vec<f32>,
 }
 
@@ -37,14 +37,14 @@ impl Default for Calibration {
 
 /// Scores of a row and the place of its class.
 pub struct Scored {
-    /// One per class.
+    /// One score per class.
     pub scores: Vec<f64>,
-    /// Place of the row's own class.
+    /// Place of the row's true class.
     pub place: usize,
 }
 
 impl Calibration {
-    /// Takes in rows that have just arrived.
+    /// Updates the calibration with rows that have just arrived.
     pub fn update(&mut self, rows: &[Scored]) {
         if rows.is_empty() || rows[0].scores.len() < 2 {
             return;
@@ -70,7 +70,7 @@ impl Calibration {
         probabilities.map(|p| p as f32).collect()
     }
 
-    /// The highest score below which a part `rate` of known rows stays.
+    /// The highest score that a fraction `rate` of known rows stays below.
     pub fn threshold(&self, rate: f64) -> f32 {
         if rate <= 0.0 {
             return f32::NEG_INFINITY;

@@ -1,4 +1,4 @@
-//! The deployed model: recruited nodes and their readout alone, everything that predicting needs.
+//! The deployed model: only the recruited nodes and their readout, which is all that prediction needs.
 
 use rayon::prelude::*;
 
@@ -12,8 +12,8 @@ use crate::math::{Matrix, View, argmax, argmax_among, product};
 use crate::params::Precision;
 use crate::pool::Pool;
 
-/// Rows that one thread answers in one go: enough for a product, few enough for their node outputs to stay in its
-/// cache.
+/// Rows that one thread answers at a time: enough for an efficient product, few enough for their node outputs
+/// to stay in the thread's cache.
 const ANSWERED_TOGETHER: usize = 512;
 
 /// Recruited nodes and their readout.
@@ -21,13 +21,13 @@ const ANSWERED_TOGETHER: usize = 512;
 pub struct Deployed {
     /// The recruited nodes.
     pub pool: Box<dyn Pool>,
-    /// Scores over them.
+    /// Turns node outputs into scores.
     pub readout: Readout,
-    /// Scores to probabilities.
+    /// Turns scores into probabilities.
     pub calibration: Calibration,
-    /// The classes, in the order of their arrival.
+    /// The classes, in order of arrival.
     pub classes: ClassList,
-    /// What computed the rows it was made from.
+    /// What computed the rows that the model was made from.
     pub origin: Option<Origin>,
 }
 
@@ -88,7 +88,7 @@ impl Deployed {
     pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
         check_rows(x, self.pool.n_inputs())?;
         let chunks: Vec<Rows<'_>> = x.chunks(ANSWERED_TOGETHER).collect();
-        // A single chunk leaves the threads to its own products.
+        // With a single chunk, the product itself uses all threads.
         if let [rows] = chunks[..] {
             return Ok(self.scores_of_chunk(rows));
         }
@@ -108,7 +108,7 @@ impl Deployed {
         self.scores_of(self.pool.outputs(rows, Precision::F32).rows())
     }
 
-    /// Scores from node outputs.
+    /// Computes scores from node outputs.
     pub(crate) fn scores_of(&self, h: Rows<'_>) -> Matrix<f32> {
         let h: View<'_, f32> = h.into();
         let mut scores = product(h, self.readout.weights.view());
@@ -118,7 +118,7 @@ impl Deployed {
         scores
     }
 
-    /// What every node adds to the score of every class for one row: with the biases, that is the whole score.
+    /// What every node adds to the score of every class for one row; these and the biases sum up to the scores.
     pub fn contributions(&self, row: &[f32]) -> Result<Contributions, Error> {
         let row = Rows::new(row, row.len())?;
         check_rows(row, self.pool.n_inputs())?;
@@ -130,8 +130,8 @@ impl Deployed {
         Ok(Contributions { outputs, evidence })
     }
 
-    /// Class and probabilities of each row; "unknown" where the highest score is as low as for the `reject` part of
-    /// known rows with the lowest.
+    /// Class and probabilities of each row; "unknown" where the highest score is as low as in the lowest
+    /// `reject` fraction of known rows.
     pub fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
         let scores = self.scores(x)?;
         let threshold = self.calibration.threshold(reject);

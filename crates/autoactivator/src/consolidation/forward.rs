@@ -1,8 +1,8 @@
 //! Recruitment in Gram space: which pool nodes join next, judged over all classes ever seen, without any data.
 //!
-//! With every choice the pool is orthogonalised against the chosen node, so that the residual inner products
-//! <e_c, h_j> = Q_jc - G_jS β_Sc and the remaining length of each node are at hand, and Eq. (xi_2) with l = 1 needs
-//! nothing else. This is forward orthogonal least squares under the supervisory mechanism.
+//! After every choice the pool is orthogonalised against the chosen node, so that the residual inner products
+//! <e_c, h_j> = Q_jc - G_jS β_Sc and the remaining length of each node are at hand, and Eq. (xi_2) with l = 1
+//! needs nothing else. This is forward orthogonal least squares under the supervisory mechanism.
 
 use rayon::prelude::*;
 
@@ -11,24 +11,24 @@ use crate::math::Matrix;
 use crate::math::vectorised;
 use crate::reactivation::relaxed;
 
-/// A node must keep this part of its length after projection to count as a new direction.
+/// Part of its length that a node must keep after projection to count as a new direction.
 const SPENT: f64 = 1e-8;
 
-/// Nodes of a strip: enough for memory to be read in long runs, few enough for sums over them to stay in the cache. How
-/// nodes are cut into strips changes no result.
+/// Nodes of a strip: enough for memory to be read in long runs, few enough for sums over them to stay in the
+/// cache. The division into strips does not change the result.
 const STRIP_NODES: std::ops::RangeInclusive<usize> = 256..=2048;
 
-/// Chosen nodes that are taken away at a time: sums are then read and written so much less often.
+/// Chosen nodes that are projected out at a time, so that the sums are read and written this much less often.
 const AT_ONCE: usize = 8;
 
 /// When to stop recruiting.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Nodes at the most.
+    /// Largest number of nodes.
     pub max_nodes: usize,
     /// r of the supervisory mechanism.
     pub r: f64,
-    /// Part of the residual that a node must take away.
+    /// Fraction of the residual that a node must take away.
     pub expected_gain: f64,
 }
 
@@ -36,11 +36,11 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// The node limit.
+    /// The node limit was reached.
     NodeLimit,
     /// The best node would take away less than the expected gain.
     ExpectedGain,
-    /// Generalised cross-validation had stopped falling.
+    /// The generalised cross-validation score had stopped falling.
     CrossValidation,
     /// No node passed the supervisory mechanism.
     NoCandidate,
@@ -56,23 +56,23 @@ struct Standing<'a> {
     residual: Vec<f64>,
     /// Σ h_j.
     sums: Vec<f64>,
-    /// Directions taken so far.
+    /// Number of directions taken so far.
     n_chosen: usize,
 }
 
 /// Consecutive nodes of the pool.
 struct Strip {
-    /// The first one.
+    /// Index of the first node.
     start: usize,
-    /// Rows of the Cholesky factor: the nodes' part along each chosen node, one after the other.
+    /// Rows of the Cholesky factor: the components of the nodes along each chosen node, one after the other.
     chosen: Vec<f64>,
-    /// What is left of each node's squared length.
+    /// Remaining squared length of each node.
     lengths: Vec<f64>,
     first_lengths: Vec<f64>,
     /// <h_j, e_c>, `(n_nodes, n_classes)`.
     products: Matrix<f64>,
     joined: Vec<bool>,
-    /// min_c of the part of class c's residual that each node would take away; none of it for nodes that cannot join.
+    /// min_c of the fraction of class c's residual that each node would take away; -∞ for nodes that cannot join.
     lowest: Vec<f64>,
     /// Σ_c of what each node would take away.
     reduction: Vec<f64>,
@@ -80,17 +80,17 @@ struct Strip {
 
 /// A node that joins, and what all others lose to it.
 struct Direction {
-    /// Square root of the length it has left.
+    /// Square root of the node's remaining length.
     root: f64,
-    /// Its part along each node chosen before.
+    /// Components of the node along each node chosen before.
     factors: Vec<f64>,
     /// <h, e_c> / root.
     coordinates: Vec<f64>,
 }
 
-/// Recruits from the memory's pool beside the nodes already `recruited`; returns all of them and why it ended.
+/// Recruits from the memory's pool in addition to `recruited`; returns all recruited nodes and why recruitment ended.
 pub fn recruit(memory: &Memory, recruited: &[usize], limits: Limits) -> (Vec<usize>, Ended) {
-    // On a thread of the pool the parallel part of every join begins at once, without a handover.
+    // On a thread of the pool, the parallel part of every join begins at once, without a handover.
     rayon::scope(|_| join_one_by_one(memory, recruited, limits))
 }
 
@@ -112,11 +112,11 @@ fn join_one_by_one(memory: &Memory, recruited: &[usize], limits: Limits) -> (Vec
         };
         standing.join(node);
         let after: f64 = standing.residual.iter().sum();
-        // The first node joins whatever it gains: a readout needs something to read.
+        // The first node joins no matter what it gains: a readout needs something to read.
         if !nodes.is_empty() && before - after < limits.expected_gain * before {
             break Ended::ExpectedGain;
         }
-        // The readout has a constant beside the nodes.
+        // The readout has a constant besides the nodes.
         let freedom = n_rows - (nodes.len() + 2) as f64;
         let cross_validation = if freedom > 0.0 {
             after / (freedom * freedom)
@@ -133,7 +133,7 @@ fn join_one_by_one(memory: &Memory, recruited: &[usize], limits: Limits) -> (Vec
 }
 
 impl<'a> Standing<'a> {
-    /// Everything about its mean: the readout has a constant, so that is where the residual begins.
+    /// All sums about the mean: the readout has a constant, so that is where the residual begins.
     fn new(memory: &'a Memory) -> Self {
         let (n, n_rows) = (memory.n_nodes(), memory.n_rows().max(f64::MIN_POSITIVE));
         let sum = |j: usize| memory.moments.cols().map(|moment| moment[j]).sum();
@@ -179,7 +179,7 @@ impl<'a> Standing<'a> {
         strip
     }
 
-    /// The node with the largest Σ ξ_c among those that pass under r, relaxed until one does.
+    /// The node with the largest Σ ξ_c among those that pass under r, which is relaxed until one does.
     fn best(&self, r: f64) -> Option<usize> {
         let candidates = || {
             self.strips.iter().flat_map(|strip| {
@@ -226,7 +226,7 @@ impl<'a> Standing<'a> {
 }
 
 impl Strip {
-    /// Whether too little is left of a node to be a new direction.
+    /// Whether too little of a node remains to be a new direction.
     fn is_spent(&self, place: usize) -> bool {
         self.lengths[place] <= SPENT * self.first_lengths[place].max(f64::MIN_POSITIVE)
     }
@@ -250,7 +250,7 @@ impl Strip {
         }
     }
 
-    /// <h_j, h_node> about the mean.
+    /// <h_j, h_node> about the mean, for all nodes j of the strip.
     fn column(&self, memory: &Memory, sums: &[f64], node: usize) -> Vec<f64> {
         let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
         (self.start..self.start + self.lengths.len())
@@ -258,7 +258,7 @@ impl Strip {
             .collect()
     }
 
-    /// From inner products with the node that joins to each node's part along what is new in it.
+    /// Turns inner products with the joining node into each node's component along what is new in it.
     #[inline(always)]
     fn orthogonalise(&self, along: &mut [f64], direction: &Direction) {
         let n = along.len();
@@ -280,7 +280,7 @@ impl Strip {
         along.iter_mut().for_each(|v| *v /= direction.root);
     }
 
-    /// Takes away what lies along the node that joins.
+    /// Removes the components along the joining node.
     #[inline(always)]
     fn project(&mut self, along: &[f64], direction: &Direction) {
         for (c, &coordinate) in direction.coordinates.iter().enumerate() {
@@ -292,14 +292,14 @@ impl Strip {
         self.chosen.extend_from_slice(along);
     }
 
-    /// What each node would take away, as Eq. (xi_2) asks.
+    /// Computes what each node would take away, as Eq. (xi_2) requires.
     #[inline(always)]
     fn judge(&mut self, residual: &[f64]) {
         self.lowest.fill(f64::INFINITY);
         self.reduction.fill(0.0);
         let per_length: Vec<f64> = self.lengths.iter().map(|length| 1.0 / length).collect();
         for (products, &residual) in self.products.cols().zip(residual) {
-            // A class without residual has nothing left to be taken away.
+            // A class without residual has nothing left to take away.
             let share = if residual > 0.0 {
                 1.0 / residual
             } else {

@@ -19,13 +19,13 @@ use crate::learner::{Learner, Observer, Origin, Size, Step};
 use crate::params::{Checked, Precision};
 use crate::pool::{ConvolutionSpec, FeaturesSpec, FirstTask, OUTPUT_ROWS, Pool, PoolSpec, Standard};
 
-/// Rows whose node outputs are held at a time.
+/// Number of rows whose node outputs are held at a time.
 pub(crate) const SUMMED_TOGETHER: usize = 4096;
 
-/// Most rows of the first task that the pool is made from.
+/// Largest number of rows of the first task that the pool is made from.
 pub const POOL_ROWS: usize = 1 << 16;
 
-/// Arriving rows that are scored to calibrate probabilities.
+/// Number of arriving rows that are scored to calibrate probabilities.
 pub const SCORED: usize = 512;
 
 /// The learner with one memory for all tasks.
@@ -39,25 +39,25 @@ pub struct Consolidation {
     pub(crate) growth: Vec<TaskGrowth>,
     pub(crate) deployed: Option<Deployed>,
     pub(crate) origin: Option<Origin>,
-    /// Files that were learned as such.
+    /// Files that were learned as partial memories.
     pub(crate) ledger: Ledger,
 }
 
-/// What one task caused.
+/// How the learner changed in one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskGrowth {
     /// Task, from 1.
     pub task: usize,
-    /// Rows learned in all when it ended.
+    /// Total number of rows learned by the end of the task.
     pub rows: f64,
-    /// Classes known when it ended.
+    /// Number of classes known by the end of the task.
     pub classes: usize,
-    /// Names of those that it brought, sorted; empty in files of before this was kept.
+    /// Names of the classes that the task brought, sorted; empty in older files, which do not record them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_classes: Vec<String>,
-    /// Nodes that it recruited.
+    /// Number of nodes that the task recruited.
     pub recruited: usize,
-    /// Nodes after it.
+    /// Number of nodes after the task.
     pub nodes: usize,
     /// Why recruitment ended; none when the whole pool is read.
     pub ended: Option<Ended>,
@@ -80,8 +80,8 @@ impl Consolidation {
         }
     }
 
-    /// A learner over a pool of the caller's own that has learned nothing yet; `x` are typical rows, which show how large
-    /// the outputs of its nodes are.
+    /// A learner over the caller's own pool that has learned nothing yet; `x` are typical rows, which show
+    /// the scale of the node outputs.
     pub fn over(
         params: Checked<ConsolidationParams>,
         pool: Box<dyn Pool>,
@@ -93,7 +93,7 @@ impl Consolidation {
         Ok(learner)
     }
 
-    /// Its parameters.
+    /// The parameters.
     pub fn params(&self) -> &ConsolidationParams {
         &self.params
     }
@@ -103,22 +103,22 @@ impl Consolidation {
         self.pool.as_deref()
     }
 
-    /// The memory.
+    /// The memory: sums over all rows learned.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// What computed the rows, where that was said.
+    /// What computed the rows, if that is recorded.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
     }
 
-    /// Says what computes the rows.
+    /// Records what computes the rows.
     pub fn set_origin(&mut self, origin: Option<Origin>) {
         self.origin = origin;
     }
 
-    /// The files that came as partial memories; rows that were learned in another way are in no ledger.
+    /// The files that arrived as partial memories; rows that were learned in any other way are in no ledger.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -128,13 +128,13 @@ impl Consolidation {
         self.deployed.as_ref()
     }
 
-    /// What each task caused.
+    /// How the learner changed in each task.
     pub fn task_growth(&self) -> &[TaskGrowth] {
         &self.growth
     }
 
-    /// Adds rows to the memory, in bounded chunks; the first rows ever make the pool. Predictions stay as they are until
-    /// [`consolidate`](Self::consolidate).
+    /// Adds rows to the memory, in bounded chunks; the very first rows make the pool. Predictions stay as
+    /// they are until [`consolidate`](Self::consolidate).
     pub fn observe(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         self.check(x, y)?;
         self.prepare(x, y)?;
@@ -145,7 +145,7 @@ impl Consolidation {
         check_task(x, y, self.n_features(), self.growth.len() + 1)
     }
 
-    /// Makes the pool from evenly spaced rows of the first task; does nothing when there is one.
+    /// Makes the pool from evenly spaced rows of the first task; does nothing if there is a pool.
     fn prepare(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         if self.pool.is_some() {
             return Ok(());
@@ -160,7 +160,7 @@ impl Consolidation {
         Ok(())
     }
 
-    /// Begins a memory over a pool; some rows show how large its outputs are.
+    /// Begins a memory over a pool; `x` shows the scale of its outputs.
     fn take_pool(&mut self, pool: Box<dyn Pool>, x: Rows<'_>) {
         let looked_at = x.gather(&places(x.len(), OUTPUT_ROWS));
         let outputs = pool.outputs(looked_at.rows(), Precision::F32);
@@ -168,7 +168,7 @@ impl Consolidation {
         self.pool = Some(pool);
     }
 
-    /// Adds rows chunk by chunk, as long as `go_on` does not object; it is told how many were added.
+    /// Adds rows chunk by chunk until `go_on`, which is told how many were added, returns an error.
     pub(crate) fn add_while(
         &mut self,
         x: Rows<'_>,
@@ -212,16 +212,16 @@ impl Consolidation {
         self.memory.add(&evidence, sign, self.params.precision);
     }
 
-    /// What a row of each class counts for; none when all count for 1.
+    /// Weight of a row of each class; none when all weights are 1.
     fn class_weights(&self) -> Option<Vec<f64>> {
         let named = &self.params.class_weights;
         let weight = |name: &String| named.get(name).copied().unwrap_or(1.0);
         (!named.is_empty()).then(|| self.memory.classes.names().iter().map(weight).collect())
     }
 
-    /// Learns one task that arrives in batches, and says how many rows it had. `batches` is asked for them once, or
-    /// twice when the first task is so large that the pool is made from a part of it. The model is the one that
-    /// [`learn`](Learner::learn) makes of the same rows in one piece.
+    /// Learns one task that arrives in batches, and returns its number of rows. `batches` is called once, or
+    /// twice when the first task is so large that the pool is made from only part of it. The model is the
+    /// same one that [`learn`](Learner::learn) makes of these rows in one piece.
     pub fn learn_batches<E, B>(
         &mut self,
         mut batches: impl FnMut() -> Result<B, E>,
@@ -262,8 +262,8 @@ impl Consolidation {
         Ok(n_rows)
     }
 
-    /// Makes the pool from rows that arrive in batches, or from evenly spaced ones of them, and learns nothing yet: the
-    /// pool is the one that learning these rows would have made.
+    /// Makes the pool from rows that arrive in batches, or from evenly spaced ones among them, without
+    /// learning anything: the pool is the one that learning these rows would have made.
     pub fn begin<E, B>(&mut self, batches: B, observer: &mut dyn Observer) -> Result<(), E>
     where
         E: From<Error>,
@@ -274,7 +274,7 @@ impl Consolidation {
         Ok(self.prepare(x.rows(), &y)?)
     }
 
-    /// As many evenly spaced rows as probabilities are calibrated by.
+    /// Takes the evenly spaced rows that are needed to calibrate probabilities.
     pub fn fresh<E, B>(&self, batches: B, observer: &mut dyn Observer) -> Result<(Table, Labels), E>
     where
         E: From<Error>,
@@ -283,7 +283,7 @@ impl Consolidation {
         Ok(self.sample(batches, SCORED, observer)?.into_rows()?)
     }
 
-    /// At most `limit` evenly spaced rows.
+    /// Takes at most `limit` evenly spaced rows.
     fn sample<E, B>(&self, batches: B, limit: usize, observer: &mut dyn Observer) -> Result<Sample, E>
     where
         E: From<Error>,
@@ -299,7 +299,7 @@ impl Consolidation {
         Ok(sample)
     }
 
-    /// Itself at the begin of a task, to be changed without harm.
+    /// A copy with faded memory for the beginning of a task; `self` stays intact if the task fails.
     pub(crate) fn faded(&self) -> Self {
         let mut next = self.clone();
         if next.params.fading < 1.0 {
@@ -317,7 +317,7 @@ impl Consolidation {
         });
     }
 
-    /// Recruits nodes and solves the readout from the memory as it stands; ends a task.
+    /// Recruits nodes and solves the readout from the current memory; this ends a task.
     pub fn consolidate(&mut self) -> Result<(), Error> {
         if self.memory.classes.is_empty() {
             return Err(Error::NothingLearned);
@@ -325,20 +325,20 @@ impl Consolidation {
         self.solve().map(|_| ())
     }
 
-    /// Consolidates, and calibrates by evenly spaced rows of the task.
+    /// Consolidates, and calibrates with evenly spaced rows of the task.
     pub(crate) fn end_task_by_some_of(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         let fresh = places(x.len(), SCORED);
         self.end_task(x.gather(&fresh).rows(), &y.gather(&fresh))
     }
 
-    /// Consolidates, and calibrates by some of the task's rows.
+    /// Consolidates, and calibrates with the given rows of the task.
     fn end_task(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         let centred = self.solve()?;
         self.calibrate(x, y, &centred);
         Ok(())
     }
 
-    /// Recruits, reads out, and hands over what the readout was solved from.
+    /// Recruits nodes, solves the readout, and returns the sums that it was solved from.
     fn solve(&mut self) -> Result<Centred, Error> {
         if !self.memory.is_finite() {
             return Err(Error::SumsNotFinite);
@@ -360,7 +360,8 @@ impl Consolidation {
         Ok(centred)
     }
 
-    /// Classes of the memory that the model does not answer yet, by name: the rows of a task have no order that counts.
+    /// Classes of the memory that the model does not predict yet, sorted: the order of rows within a task
+    /// does not count.
     fn new_classes(&self) -> Vec<String> {
         let names = self.memory.classes.names().iter();
         let mut new: Vec<String> = names
@@ -383,14 +384,14 @@ impl Consolidation {
         };
         let (mut nodes, ended) = forward::recruit(&self.memory, &self.recruited, limits);
         if nodes.is_empty() {
-            // Rows that no node tells apart; what predicts has a node all the same.
+            // No node tells these rows apart, but a model needs at least one.
             nodes.push(0);
         }
         self.recruited = nodes;
         Some(ended)
     }
 
-    /// Nodes that may be recruited so far; none when the whole pool is read.
+    /// Number of nodes that may be recruited so far; none when the whole pool is read.
     fn node_limit(&self) -> Option<usize> {
         let n_classes = self.memory.classes.len();
         let by_class = self.params.nodes_per_class.map(|n| n.saturating_mul(n_classes));
@@ -398,7 +399,7 @@ impl Consolidation {
         Some(limit).filter(|&limit| limit < self.memory.n_nodes())
     }
 
-    /// The model that reads the recruited nodes; calibration goes on from the one before.
+    /// The model that reads the recruited nodes; calibration continues from the previous one.
     fn read_out(&self) -> Result<(Deployed, Centred), Error> {
         let pool = self.pool.as_deref().ok_or(Error::NothingLearned)?;
         let params = &self.params;
@@ -423,7 +424,7 @@ impl Consolidation {
         Ok((deployed, centred))
     }
 
-    /// The recruited nodes of `pool`.
+    /// `pool` reduced to the recruited nodes.
     pub(crate) fn recruited_pool(&self, pool: &dyn Pool) -> Box<dyn Pool> {
         let whole = self.recruited.len() == pool.n_nodes() && self.recruited.is_sorted();
         if whole {
@@ -433,20 +434,20 @@ impl Consolidation {
         }
     }
 
-    /// Scores rows that have just arrived, as if they had not, and calibrates by them.
+    /// Scores newly arrived rows as if they had not been learned, and calibrates with them.
     fn calibrate(&mut self, x: Rows<'_>, y: &Labels, centred: &Centred) {
         let Some(deployed) = &self.deployed else {
             return;
         };
         let h = deployed.pool.outputs(x, Precision::F32);
         let scores = deployed.scores_of(h.rows());
-        // The other readouts hardly depend on a single row.
+        // The other readouts hardly depend on any single row.
         let ridge = Some(deployed.readout.ridge).filter(|_| self.params.readout == ReadoutKind::Ridge);
         let leverages = ridge.and_then(|ridge| centred.leverages(h, ridge));
         let scored = (0..x.len()).filter_map(|i| {
             let place = self.memory.classes.place(y.name(i))? as usize;
             let leverage = leverages.as_ref().map_or(0.0, |l| l[i].clamp(0.0, 0.999));
-            // Left out, a row's score is (s - leverage · target) / (1 - leverage).
+            // With the row left out, its score is (s - leverage · target) / (1 - leverage).
             let left_out = |c: usize| {
                 let target = if c == place { centred.target(c) } else { 0.0 };
                 (f64::from(scores[(i, c)]) - leverage * target) / (1.0 - leverage)
@@ -462,13 +463,13 @@ impl Consolidation {
         }
     }
 
-    /// Takes in everything that another learner over the same pool has learned.
+    /// Merges in everything that another learner over the same pool has learned.
     pub fn merge(&mut self, other: &Consolidation) -> Result<(), Error> {
         self.merge_all(&[other], None)
     }
 
-    /// Takes in everything that others over the same pool have learned, with one solve for all of them. What each of
-    /// them had learned from `base`, the model that all began from, is left out.
+    /// Merges in everything that others over the same pool have learned, with one solve for all of them. What
+    /// each of them had learned from `base`, the model that all began from, is left out.
     pub fn merge_all(
         &mut self,
         others: &[&Consolidation],
@@ -503,8 +504,8 @@ impl Consolidation {
         Ok(())
     }
 
-    /// Takes away everything that another learner over the same pool has learned: what two memories that began from a
-    /// third have in common, say.
+    /// Subtracts everything that another learner over the same pool has learned, such as what two memories
+    /// have in common because they began from the same one.
     pub fn subtract(&mut self, other: &Consolidation) -> Result<(), Error> {
         let mut next = self.without(other)?;
         next.refit()?;
@@ -512,7 +513,7 @@ impl Consolidation {
         Ok(())
     }
 
-    /// The sums without those of another learner over the same pool; the readout is as it was.
+    /// The sums minus those of another learner over the same pool; the readout is unchanged.
     fn without(&self, other: &Consolidation) -> Result<Self, Error> {
         self.check_pool(other)?;
         let mut next = self.clone();
@@ -530,7 +531,7 @@ impl Consolidation {
         let reason = if self.origin != other.origin {
             "their rows come from different backbones"
         } else if self.pool != other.pool || self.memory.standard != other.memory.standard {
-            "they were made from other seeds, parameters or first tasks"
+            "they were made from different seeds, parameters or first tasks"
         } else {
             return Ok(());
         };
@@ -539,7 +540,7 @@ impl Consolidation {
         })
     }
 
-    /// Accepts what is left after something was taken away, unless it shows that it had never been there.
+    /// Accepts the memory after a subtraction, unless it shows that what was subtracted had never been learned.
     fn check_less_than(&mut self, before: &Memory) -> Result<(), Error> {
         if let Some(reason) = self.memory.contradiction(before) {
             return Err(Error::NeverLearned { reason });
@@ -548,8 +549,8 @@ impl Consolidation {
         Ok(())
     }
 
-    /// Takes rows back that were learned: the memory is what it would have been without them. A class of which no row
-    /// is left is not known any more.
+    /// Unlearns rows: the memory becomes what it would have been without them. A class of which no row is
+    /// left is no longer known.
     pub fn unlearn(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         let mut next = self.clone_of_learned()?;
         check_task(x, y, self.n_features(), self.growth.len())?;
@@ -567,7 +568,7 @@ impl Consolidation {
         Ok(())
     }
 
-    /// Gives a class another name; everything that was learned of it stays.
+    /// Renames a class; everything that was learned about it stays.
     pub fn rename_class(&mut self, from: &str, to: &str) -> Result<(), Error> {
         self.memory.classes.rename(from, to)?;
         if let Some(deployed) = &mut self.deployed
@@ -587,7 +588,7 @@ impl Consolidation {
         Ok(())
     }
 
-    /// Forgets a class. After the last one only the pool is left, and everything can be learned anew.
+    /// Forgets a class. After the last class only the pool is left, and learning starts anew.
     pub fn drop_class(&mut self, name: &str) -> Result<(), Error> {
         let mut next = self.clone_of_learned()?;
         next.memory.drop_class(name)?;
@@ -596,7 +597,7 @@ impl Consolidation {
         Ok(())
     }
 
-    /// Itself, to be changed without harm, if there is anything to take away.
+    /// A copy to be changed, so that `self` stays intact on failure; refused if nothing has been learned.
     fn clone_of_learned(&self) -> Result<Self, Error> {
         if self.memory.classes.is_empty() {
             return Err(Error::NothingLearned);
@@ -604,7 +605,7 @@ impl Consolidation {
         Ok(self.clone())
     }
 
-    /// Solves the readout anew; what has been recruited stays as long as there is a class to be recruited for.
+    /// Solves the readout again; recruited nodes stay as long as there is any class.
     fn refit(&mut self) -> Result<(), Error> {
         if self.memory.classes.is_empty() {
             self.memory = Memory::new(self.memory.n_nodes(), self.memory.standard.clone());
@@ -619,7 +620,7 @@ impl Consolidation {
     }
 }
 
-/// Tells the observer how many rows were added, and stops when it wants to; `of` is their number, where known.
+/// Reports the number of rows added to the observer, and stops if it asks to; `of` is the total, where known.
 fn watched(observer: &mut dyn Observer, of: Option<usize>) -> impl FnMut(usize) -> Result<(), Error> {
     let mut observed = 0;
     move |rows| {
@@ -632,10 +633,10 @@ fn watched(observer: &mut dyn Observer, of: Option<usize>) -> impl FnMut(usize) 
     }
 }
 
-/// Height and width from which filters say more about an image than its pixels do.
+/// Height and width from which filters tell more about an image than its pixels do.
 const SMALLEST_IMAGE: usize = 16;
 
-/// The pool for data nobody said anything about.
+/// The pool for data about which nothing was specified.
 fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
     match task.image {
         Some(shape) if shape.height.min(shape.width) >= SMALLEST_IMAGE => {
@@ -652,8 +653,8 @@ fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
                 ..ConvolutionSpec::default()
             })
         }
-        // The features with their sizes, which say much where they are few, and random nodes that large ones cannot
-        // carry away: a first task of one class shows little of how far the next ones lie.
+        // The features themselves, whose scale is informative when they are few, and random nodes that large
+        // features cannot dominate: a first task of one class shows little of how far away later ones lie.
         _ => {
             let directions = (8 * task.x.n_features()).clamp(128, 2048);
             PoolSpec::Features(FeaturesSpec::default()).under_second_layer(directions)

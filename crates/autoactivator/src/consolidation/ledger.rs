@@ -1,7 +1,7 @@
-//! Which files have been learned: each by the hash of what it holds, so that none is learned twice.
+//! Which files have been learned: each is identified by the hash of its content, so that none is learned twice.
 //!
-//! A [`Ledger`] is part of a model and of every [`Partial`](crate::Partial): sums and the names of what was summed change
-//! together or not at all. What a file is called is kept for people; what it holds decides.
+//! A [`Ledger`] is part of a model and of every [`Partial`](crate::Partial): the sums and the list of what
+//! was summed change together or not at all. File names are kept for people; only the content decides.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// Files by the SHA-256 of their content, with what each was called.
+/// Learned files by the SHA-256 of their content, each with its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ledger(BTreeMap<String, String>);
@@ -20,24 +20,24 @@ impl Ledger {
         self.0.len()
     }
 
-    /// Whether no file was learned.
+    /// Whether the ledger has no files.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a file of this content was learned.
+    /// Whether a file with this content was learned.
     pub fn contains(&self, sha256: &str) -> bool {
         self.0.contains_key(sha256)
     }
 
-    /// The hash and the name of every file, in the order of the hashes.
+    /// Hash and name of every file, in order of the hashes.
     pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0
             .iter()
             .map(|(sha256, name)| (sha256.as_str(), name.as_str()))
     }
 
-    /// Enters a file; says whether it is new.
+    /// Enters a file and returns whether it is new.
     pub fn enter(&mut self, sha256: &str, name: &str) -> bool {
         let new = !self.contains(sha256);
         if new {
@@ -46,8 +46,8 @@ impl Ledger {
         new
     }
 
-    /// Whether to take in what was summed over `files`: not when all of them are known already. Some known and some new
-    /// cannot be told apart in a sum, and are refused.
+    /// Whether to add a sum over `files`: not if all of them are known. If some are known and some are new,
+    /// the sum is refused, since it cannot be taken apart.
     pub(crate) fn admits(&self, files: &Ledger) -> Result<bool, Error> {
         if !files.is_empty() && files.0.keys().all(|sha256| self.contains(sha256)) {
             return Ok(false);
@@ -56,7 +56,7 @@ impl Ledger {
         Ok(true)
     }
 
-    /// Refuses files of which one is known.
+    /// Refuses `files` if one of them is known.
     pub(crate) fn check_apart(&self, files: &Ledger) -> Result<(), Error> {
         match files.files().find(|(sha256, _)| self.contains(sha256)) {
             Some((_, file)) => Err(Error::AlreadyLearned {

@@ -1,7 +1,7 @@
 //! The memory of consolidation: sums over all rows ever learned, and nothing else.
 //!
-//! H = g(XW + b) of the pool gives G += HᵀH, Q[:, c] += Σ h and n_c += count. A sum does not care for the order of
-//! tasks, batches or rows; two of them merge by addition, and rows leave by subtraction.
+//! H = g(XW + b) of the pool gives G += HᵀH, Q[:, c] += Σ h and n_c += count. A sum does not depend on the
+//! order of tasks, batches or rows; two memories merge by addition, and rows are unlearned by subtraction.
 
 use rayon::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::math::{Matrix, add_gram_in_double, add_gram_lower};
 use crate::params::Precision;
 use crate::pool::Standard;
 
-/// How far below zero rounding may bring what must not be negative, relative to what it was.
+/// How far rounding may push a non-negative quantity below zero, relative to its former value.
 const SLACK: f64 = 1e-4;
 
 /// Sums over all rows learned.
@@ -27,14 +27,14 @@ pub struct Memory {
     pub(crate) counts: Vec<f64>,
     /// The classes.
     pub(crate) classes: ClassList,
-    /// What made node outputs comparable before they were summed, from the first task; it keeps the products in single
-    /// precision accurate, and lets one ridge constant suit all nodes.
+    /// What made node outputs comparable before they were summed, from the first task; it keeps
+    /// single-precision products accurate, and lets one ridge constant suit all nodes.
     pub(crate) standard: Standard,
 }
 
-/// Comparable node outputs of some rows, the place of each row's class, and what each row counts for.
+/// Comparable node outputs of some rows, the place of each row's class, and the weights of the rows.
 pub struct Evidence<'a> {
-    /// `(n_samples, n_nodes)`.
+    /// Node outputs, `(n_samples, n_nodes)`.
     pub h: Rows<'a>,
     /// Place of each row's class.
     pub places: &'a [u32],
@@ -43,7 +43,7 @@ pub struct Evidence<'a> {
 }
 
 impl Memory {
-    /// Nothing learned, over a pool of `n_nodes` that `standard` makes comparable.
+    /// An empty memory over a pool of `n_nodes` whose outputs `standard` makes comparable.
     pub fn new(n_nodes: usize, standard: Standard) -> Self {
         Self {
             standard,
@@ -54,12 +54,12 @@ impl Memory {
         }
     }
 
-    /// Nodes of the pool.
+    /// Number of nodes of the pool.
     pub fn n_nodes(&self) -> usize {
         self.gram.n_cols()
     }
 
-    /// The classes, in the order of their arrival.
+    /// The classes, in order of arrival.
     pub fn classes(&self) -> &ClassList {
         &self.classes
     }
@@ -74,24 +74,24 @@ impl Memory {
         &self.moments
     }
 
-    /// G, of which the lower triangle counts.
+    /// G; only its lower triangle is valid.
     pub fn gram(&self) -> &Matrix<f64> {
         &self.gram
     }
 
-    /// N, the rows learned.
+    /// N, the number of rows learned.
     pub fn n_rows(&self) -> f64 {
         // A sum of nothing would be -0.
         self.counts.iter().fold(0.0, |sum, count| sum + count)
     }
 
-    /// Numbers it keeps: a triangle of G, Q, n, and two for each node that make it comparable.
+    /// Number of floats kept: a triangle of G, Q, n, and two per node that make it comparable.
     pub fn n_floats(&self) -> usize {
         let n = self.n_nodes();
         n * (n + 1) / 2 + 2 * n + self.moments.values().len() + self.counts.len()
     }
 
-    /// Whether nothing overflowed. What makes an entry of G infinite makes one of its diagonal infinite too.
+    /// Whether nothing has overflowed. If an entry of G is infinite, so is one on its diagonal.
     pub(crate) fn is_finite(&self) -> bool {
         let diagonal = (0..self.n_nodes()).map(|j| self.gram[(j, j)]);
         diagonal
@@ -99,14 +99,14 @@ impl Memory {
             .all(f64::is_finite)
     }
 
-    /// Makes room for classes that have been admitted.
+    /// Makes room for newly admitted classes.
     pub(crate) fn widen(&mut self) {
         let missing = self.classes.len() - self.moments.n_cols();
         self.moments.append(&Matrix::zeros(self.n_nodes(), missing));
         self.counts.resize(self.classes.len(), 0.0);
     }
 
-    /// Adds what rows show (`sign` 1) or takes it away (`sign` -1).
+    /// Adds rows (`sign` 1) or subtracts them (`sign` -1).
     pub(crate) fn add(&mut self, evidence: &Evidence<'_>, sign: f64, precision: Precision) {
         self.add_moments(evidence, sign);
         let scaled = evidence.weights.map(|_| scaled_rows(evidence));
@@ -120,7 +120,7 @@ impl Memory {
         }
     }
 
-    /// Q and n, class by class: the rows of a class are summed in their order, however many threads there are.
+    /// Q and n, class by class: the rows of a class are summed in order, however many threads there are.
     fn add_moments(&mut self, evidence: &Evidence<'_>, sign: f64) {
         let mut rows_of = vec![Vec::new(); self.counts.len()];
         for (h, &place) in evidence.h.iter().zip(evidence.places) {
@@ -157,7 +157,7 @@ impl Memory {
         values.for_each(|v| *v *= factor);
     }
 
-    /// Adds another memory over the same pool (`sign` 1) or takes it away (`sign` -1).
+    /// Adds another memory over the same pool (`sign` 1) or subtracts it (`sign` -1).
     pub(crate) fn combine(&mut self, other: &Memory, sign: f64) -> Result<(), Error> {
         if other.n_nodes() != self.n_nodes() {
             let reason = format!("{} and {} nodes", self.n_nodes(), other.n_nodes());
@@ -186,8 +186,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Forgets a class. What it added to G about its mean goes; its scatter around that mean cannot be told from the
-    /// scatter of the others and stays.
+    /// Forgets a class. What its mean contributed to G is removed; its scatter around that mean cannot be
+    /// told from the scatter of the others and stays.
     pub fn drop_class(&mut self, name: &str) -> Result<(), Error> {
         let place = self
             .classes
@@ -207,7 +207,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Forgets classes of which no row is left since `before`, which knew the same classes.
+    /// Forgets the classes that have lost their last row since `before`, which knew the same classes.
     pub(crate) fn drop_emptied_classes(&mut self, before: &Memory) {
         let counts = self.counts.clone();
         self.keep_classes(|c| counts[c] > SLACK || counts[c] >= before.counts[c]);
@@ -220,7 +220,7 @@ impl Memory {
         self.classes = kept.iter().map(|&c| self.classes.names()[c].clone()).collect();
     }
 
-    /// Says how it shows that rows were taken away that had never been learned, if it does.
+    /// Evidence that rows were subtracted that had never been learned; none if there is none.
     pub(crate) fn contradiction(&self, before: &Memory) -> Option<String> {
         if self.classes.len() > before.classes.len() {
             let new = &self.classes.names()[before.classes.len()];
@@ -237,7 +237,7 @@ impl Memory {
                 return Some(format!("class '{name}' would keep sums without rows"));
             }
         }
-        // Σ h² of a node, less what its class means alone account for, cannot be negative.
+        // Σ h² of a node, minus what its class means alone account for, cannot be negative.
         let within = |memory: &Memory, j: usize| {
             let between: f64 = (0..memory.counts.len())
                 .filter(|&c| memory.counts[c] > SLACK)

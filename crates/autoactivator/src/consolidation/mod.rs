@@ -1,11 +1,11 @@
-//! Consolidation: one additive memory for all tasks. Exact, whatever the order; memories merge, and rows can be
-//! unlearned.
+//! Consolidation: one additive memory for all tasks. It is exact in any order of tasks; memories merge, and
+//! rows can be unlearned.
 //!
-//! In the order of its flow: a pool's outputs are summed into the [`Memory`]; `forward` recruits nodes in Gram space;
-//! `readout` solves for scores from the memory alone; [`Calibration`] turns scores into probabilities and "unknown";
-//! what predicts is a [`Deployed`] model. A [`Partial`] holds sums of some rows for others to add, its [`Binding`] says
-//! what sums must have in common, and the [`Ledger`] keeps every file from being learned twice. [`Consolidation`] is
-//! the learner.
+//! In the order of its flow: a pool's outputs are summed into the [`Memory`]; `forward` recruits nodes in
+//! Gram space; `readout` solves for scores from the memory alone; [`Calibration`] turns scores into
+//! probabilities and "unknown"; a [`Deployed`] model predicts. A [`Partial`] holds sums over some rows, to be
+//! added elsewhere, its [`Binding`] says what sums must share, and the [`Ledger`] keeps any file from being
+//! learned twice. [`Consolidation`] is the learner.
 //!
 //! ```
 //! use autoactivator::prelude::*;

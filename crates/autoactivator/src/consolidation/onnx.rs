@@ -43,7 +43,7 @@ fn first_highest(graph: &mut Graph, scores: &Value) -> Value {
     graph.apply_with("ArgMax", &[scores], &settings)
 }
 
-/// softmax(scale · scores); the highest is taken away before rounding can grow with the scale.
+/// softmax(scale · scores); the highest score is subtracted first, so that rounding does not grow with the scale.
 fn softmax(graph: &mut Graph, scores: &Value, scale: f64) -> Value {
     let highest = graph.reduce("ReduceMax", scores);
     let below = graph.apply("Sub", &[scores, &highest]);

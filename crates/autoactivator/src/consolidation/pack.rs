@@ -1,4 +1,4 @@
-//! Consolidation as tensors: the memory for further learning, and the deployed model alone.
+//! Consolidation as tensors: the memory for further learning, and the deployed model on its own.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,13 +16,13 @@ use crate::math::Matrix;
 use crate::params::Check;
 use crate::pool::{self, Pool, Standard};
 
-/// The memory's name in a file.
+/// Name of a model with memory in a file.
 pub const NAME: &str = "consolidation";
 
-/// The deployed model's name in a file.
+/// Name of a deployed model in a file.
 pub const DEPLOYED: &str = "deployed";
 
-/// Most nodes of a pool without sums: a small file must not ask for all the memory there is.
+/// Largest number of nodes of a pool without sums: a small file must not request all available memory.
 const BLANK_NODES: usize = 1 << 15;
 
 #[derive(Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub fn pack(learner: &Consolidation) -> Container {
         .as_ref()
         .map(|pool| pool.pack(&mut container, "pool"));
     let memory = &learner.memory;
-    // A pool that has learned nothing is sent to many workers: no triangle stands for one of zeros.
+    // A pool that has learned nothing is sent to many workers, so its all-zero triangle is left out.
     let blank = memory.classes.is_empty();
     let triangle = if blank { Vec::new() } else { triangle(&memory.gram) };
     container.put_f64("memory.gram".to_owned(), &triangle);
@@ -150,7 +150,7 @@ pub fn unpack_deployed(container: &Container) -> Result<Deployed, String> {
     unpack_deployed_parts(container, pool, description.readout)
 }
 
-/// Sums of nothing.
+/// An empty memory.
 fn blank(n_nodes: usize, standard: Standard) -> Result<Memory, String> {
     if n_nodes > BLANK_NODES {
         return Err(format!(
@@ -160,7 +160,7 @@ fn blank(n_nodes: usize, standard: Standard) -> Result<Memory, String> {
     Ok(Memory::new(n_nodes, standard))
 }
 
-/// The sums of a file; `triangle` is G's.
+/// The sums of a file; `triangle` is that of G.
 pub fn unpack_memory(
     container: &Container,
     triangle: &[f64],

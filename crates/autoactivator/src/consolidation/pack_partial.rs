@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::format::{Container, read, write_atomically};
 use crate::pool::Standard;
 
-/// A partial memory's name in a file.
+/// Name of a partial memory in a file.
 pub const NAME: &str = "partial";
 
 #[derive(Serialize, Deserialize)]
@@ -24,7 +24,7 @@ struct Description {
 }
 
 impl Partial {
-    /// The bytes of a file, with sums in single precision if `single`.
+    /// The bytes of a file; the sums are in single precision if `single`.
     pub fn to_bytes(&self, single: bool) -> Result<Vec<u8>, Error> {
         let mut container = Container::new(NAME);
         let sums = &self.sums;
@@ -34,7 +34,7 @@ impl Partial {
             ("counts", sums.counts.clone()),
         ];
         for (name, values) in lists {
-            // Counts of rows stay whole numbers.
+            // Row counts stay whole numbers.
             if single && name != "counts" {
                 let rounded: Vec<f32> = values.iter().map(|&v| v as f32).collect();
                 container.put_list(format!("memory.{name}"), &rounded);
@@ -64,7 +64,7 @@ impl Partial {
         let triangle = container.list_f64("memory.gram")?;
         Ok(Self {
             binding: description.binding,
-            // What made the outputs comparable is the pool's, which the binding names.
+            // What made the outputs comparable belongs to the pool, which the binding identifies.
             sums: unpack_memory(
                 &container,
                 &triangle,
@@ -76,7 +76,7 @@ impl Partial {
         })
     }
 
-    /// Reads the bytes of a file that came under this name.
+    /// Reads the bytes of a file; `name` is what errors call it.
     pub fn received(name: impl Into<PathBuf>, bytes: &[u8]) -> Result<Self, Error> {
         Self::from_bytes(bytes).map_err(|reason| Error::BadModel {
             path: name.into(),
@@ -89,7 +89,8 @@ impl Partial {
         Self::received(path, &read(path)?)
     }
 
-    /// Writes a file, with sums in single precision if `single`; a crash at any moment leaves the old file or the new.
+    /// Writes a file, with sums in single precision if `single`; a crash at any moment leaves the old file or
+    /// the new one.
     pub fn save(&self, path: &Path, single: bool) -> Result<(), Error> {
         write_atomically(path, &self.to_bytes(single)?)
     }

@@ -13,21 +13,21 @@ use crate::pool::PoolSpec;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConsolidationParams {
-    /// What pool to make; none chooses convolution for images of 16 pixels and more, and otherwise the features
-    /// themselves and random nodes on them.
+    /// The pool to make; none chooses convolution for images of at least 16 by 16 pixels, and otherwise the
+    /// features themselves and random nodes on them.
     pub pool: Option<PoolSpec>,
     /// How the features of a row form an image, if they do.
     pub image: Option<ImageShape>,
-    /// Nodes recruited from the pool at the most; when neither this nor `nodes_per_class` is given, the whole pool is
-    /// read.
+    /// Largest number of nodes recruited from the pool; when neither this nor `nodes_per_class` is given, the
+    /// whole pool is read.
     pub max_nodes: Option<usize>,
-    /// Nodes recruited for every class known: early tasks then leave room for later ones.
+    /// Number of nodes recruited per known class, so that early tasks leave room for later ones.
     pub nodes_per_class: Option<usize>,
     /// *r* of the supervisory mechanism. In (0, 1).
     pub r: f64,
-    /// Part of the residual that a node must take away to be recruited. At least 0.
+    /// Fraction of the residual that a node must take away to be recruited. At least 0.
     pub expected_gain: f64,
-    /// What the recruited nodes are read with.
+    /// How the recruited nodes are read.
     pub readout: ReadoutKind,
     /// Ridge constant relative to the mean diagonal of G; none chooses it by generalised cross-validation. At least 0.
     pub ridge: Option<f64>,
@@ -35,15 +35,15 @@ pub struct ConsolidationParams {
     pub shrinkage: f64,
     /// Precision of the products; sums are always in double precision.
     pub precision: Precision,
-    /// What old evidence counts for when a new task arrives. In (0, 1]; 1 forgets nothing.
+    /// Factor by which old evidence is multiplied when a new task arrives. In (0, 1]; 1 forgets nothing.
     pub fading: f64,
-    /// What a row of a class counts for; 1 for classes that are not named. Each above 0.
+    /// Weight of a row of each class; 1 for classes that are not named. Each above 0.
     pub class_weights: BTreeMap<String, f64>,
     /// Seed of everything random.
     pub seed: u64,
 }
 
-/// What recruited nodes are read with.
+/// How recruited nodes are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadoutKind {
@@ -83,7 +83,7 @@ impl Check for ConsolidationParams {
                 value >= 0.0 && value.is_finite(),
                 name,
                 &value,
-                "a finite number of at least 0",
+                "finite and at least 0",
             )
         };
         within("max_nodes", self.max_nodes.unwrap_or(1), usize::MAX, "at least 1")

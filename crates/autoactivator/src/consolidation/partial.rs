@@ -1,8 +1,8 @@
-//! A partial memory: sums of some rows over a pool that was made before. What a worker sends, instead of rows.
+//! A partial memory: sums over some rows and an existing pool. A worker sends it instead of rows.
 //!
-//! [`Share`] takes rows in and leaves a [`Partial`]; partials over one pool add up, in any order and grouping, and
-//! [`Consolidation::absorb`] adds one to a memory and reads out once. Sums remember the files they were made of, so that
-//! no file is added twice.
+//! [`Share`] takes rows in and becomes a [`Partial`]; partials over one pool add up, in any order and
+//! grouping, and [`Consolidation::absorb`] adds one to a memory and solves the readout once. A partial
+//! records the files that were summed, so that no file is added twice.
 
 use super::binding::Binding;
 use super::learner::{Consolidation, SUMMED_TOGETHER};
@@ -12,7 +12,7 @@ use crate::data::{Chunks, Labels, Rows, Table, check_task};
 use crate::error::Error;
 use crate::learner::Learner;
 
-/// Sums of some rows over a pool, and the files that held them.
+/// Sums over some rows and a pool, and the files that held the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partial {
     pub(crate) binding: Binding,
@@ -21,12 +21,12 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// What its sums were made with.
+    /// What the sums were made with.
     pub fn binding(&self) -> &Binding {
         &self.binding
     }
 
-    /// The files that held its rows, where they came from files.
+    /// The files that held the rows, as far as they came from files.
     pub fn files(&self) -> &Ledger {
         &self.files
     }
@@ -36,13 +36,13 @@ impl Partial {
         &self.sums
     }
 
-    /// Numbers in a partial over `n_nodes` and `n_classes`: one triangle of G, Q, and n.
+    /// Number of floats of a partial over `n_nodes` and `n_classes`: one triangle of G, Q, and n.
     pub fn n_floats(n_nodes: usize, n_classes: usize) -> usize {
         n_nodes * (n_nodes + 1) / 2 + (n_nodes + 1) * n_classes
     }
 
-    /// Adds another one over the same pool, and says whether it did: one whose files are all here already is passed over,
-    /// as after a task that was tried twice.
+    /// Adds another partial over the same pool, and returns whether it did: one whose files are all included
+    /// already is skipped, as when a task was run twice.
     pub fn merge(&mut self, other: &Partial) -> Result<bool, Error> {
         self.binding.check(&other.binding)?;
         let new = self.files.admits(&other.files)?;
@@ -54,9 +54,9 @@ impl Partial {
     }
 }
 
-/// What one worker takes in: rows over the pool of a model, which itself stays as it is.
+/// What one worker takes in: rows over the pool of a model, which itself does not change.
 pub struct Share {
-    /// The pool, and a memory of this share alone.
+    /// The pool, and a memory of only this share.
     learner: Consolidation,
     binding: Binding,
     chunks: Chunks,
@@ -65,7 +65,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Nothing taken in, over the pool of `model`.
+    /// An empty share over the pool of `model`.
     pub fn of(model: &Consolidation) -> Result<Self, Error> {
         Ok(Self {
             binding: model.binding()?,
@@ -76,12 +76,12 @@ impl Share {
         })
     }
 
-    /// The pool, and what its rows must be like.
+    /// A model with the pool, which also says what rows must be like.
     pub fn pool(&self) -> &Consolidation {
         &self.learner
     }
 
-    /// Rows taken in.
+    /// Number of rows taken in.
     pub fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -95,13 +95,13 @@ impl Share {
             .push(x, y, |x, y| learner.add_while(x, y, &mut |_| Ok(())))
     }
 
-    /// Names a file that rows come from, by the SHA-256 of its content; says whether it is new to the model and to
-    /// this share. The rows of one that is not must not be taken in.
+    /// Names a file that rows come from, by the SHA-256 of its content; returns whether it is new to the
+    /// model and to this share. The rows of a file that is not new must not be taken in.
     pub fn enter(&mut self, sha256: &str, name: &str) -> bool {
         !self.learner.ledger.contains(sha256) && self.files.enter(sha256, name)
     }
 
-    /// The sums.
+    /// Ends the share and returns its sums.
     pub fn into_partial(mut self) -> Result<Partial, Error> {
         let learner = &mut self.learner;
         self.chunks
@@ -115,7 +115,7 @@ impl Share {
 }
 
 impl Consolidation {
-    /// The same pool, parameters and ledger without anything learned: what a worker needs, and little to send.
+    /// The same pool, parameters and ledger without anything learned: all that a worker needs, and little to send.
     pub fn pool_alone(&self) -> Self {
         Self {
             pool: self.pool.clone(),
@@ -126,15 +126,15 @@ impl Consolidation {
         }
     }
 
-    /// Whether a partial holds something to learn: not when it has no rows, or when its files have all been learned. One
-    /// over another pool is refused, and one of whose files some have been learned and some have not.
+    /// Whether a partial holds something to learn: not if it has no rows, or if all its files have been
+    /// learned. Refuses a partial over another pool, and one with both learned and new files.
     pub fn accepts(&self, partial: &Partial) -> Result<bool, Error> {
         self.binding()?.check(&partial.binding)?;
         Ok(self.ledger.admits(&partial.files)? && partial.sums.n_rows() > 0.0)
     }
 
-    /// Learns what a partial holds, as one task, unless there is nothing new in it; says whether it did. Some of its
-    /// rows calibrate probabilities, where they are given; without them these stay as they were.
+    /// Learns what a partial holds, as one task, unless nothing in it is new; returns whether it did. If some
+    /// of its rows are given, they calibrate probabilities; otherwise the calibration stays as it was.
     pub fn absorb(&mut self, partial: &Partial, rows: Option<(&Table, &Labels)>) -> Result<bool, Error> {
         if !self.accepts(partial)? {
             return Ok(false);
@@ -144,7 +144,7 @@ impl Consolidation {
         }
         let mut next = self.faded();
         next.ledger.enter_all(&partial.files);
-        // A sum has no order of arrival: new classes come in the order of their names, whoever summed first.
+        // A sum has no order of arrival: new classes are added in the order of their names, whichever was summed first.
         let mut names: Vec<&String> = partial.sums.classes.names().iter().collect();
         names.sort();
         for name in names {

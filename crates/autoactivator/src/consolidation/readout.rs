@@ -1,7 +1,7 @@
 //! Readouts: linear scores for all classes known so far, from the memory alone.
 //!
-//! Ridge is the paper's least squares with its constant by generalised cross-validation, which needs G, Q and n but no
-//! rows; linear discriminant analysis and nearest mean come from the same sums.
+//! Ridge is the paper's least squares with its constant chosen by generalised cross-validation, which needs
+//! G, Q and n but no rows; linear discriminant analysis and nearest mean use the same sums.
 
 use std::collections::BTreeMap;
 
@@ -17,20 +17,20 @@ use crate::pool::Standard;
 /// Ridge constants tried by cross-validation, relative to the mean eigenvalue: two per decade.
 const RIDGE_GRID: std::ops::RangeInclusive<i32> = -16..=2;
 
-/// Where cross-validation begins, and by how many half-decades it moves at first, when nothing is known yet.
+/// Where cross-validation begins, and its first step in half-decades, when nothing is known yet.
 const FIRST_GUESS: (i32, i32) = (-2, 4);
 
-/// From this half-decade on single precision tells ridge constants apart: what rounding does to G is far below them.
+/// From this half-decade on, single precision can tell ridge constants apart: they are far above the rounding of G.
 const SINGLE_PRECISION: i32 = -6;
 
-/// Less than this part of the targets' variance drowns in the rounding of single precision.
+/// A residual below this fraction of the targets' variance drowns in the rounding of single precision.
 const SINGLE_RESIDUAL: f64 = 1e-3;
 
-/// Random directions that show on which side of a ridge constant cross-validation is lower.
+/// Number of random directions that show on which side of a ridge constant cross-validation is lower.
 const PROBES: usize = 32;
 
-/// Degrees of freedom for each row, at the most: generalised cross-validation cannot be trusted when a readout has
-/// hardly more rows than freedom to fit them.
+/// Largest number of degrees of freedom per row: generalised cross-validation is unreliable when a readout
+/// has hardly more rows than freedom to fit them.
 const FREEDOM: f64 = 0.3;
 
 /// How many times a ridge constant is raised tenfold before a solve is given up.
@@ -39,9 +39,9 @@ const RAISED: i32 = 16;
 /// Scores x·w_c + b_c over the recruited nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Readout {
-    /// `(n_nodes, n_classes)`.
+    /// Weights, `(n_nodes, n_classes)`.
     pub weights: Matrix<f32>,
-    /// One per class.
+    /// One bias per class.
     pub biases: Vec<f32>,
     /// The ridge constant or shrinkage in use, relative to the mean diagonal.
     pub ridge: f64,
@@ -64,8 +64,8 @@ pub struct Centred {
 }
 
 impl Centred {
-    /// Of the nodes at `nodes`, every one scaled to deviation 1 over all rows learned, so that one ridge constant suits
-    /// all nodes whatever the first task looked like.
+    /// Sums of the nodes at `nodes`, each scaled to deviation 1 over all rows learned, so that one ridge
+    /// constant suits all of them no matter what the first task looked like.
     pub fn new(memory: &Memory, nodes: &[usize]) -> Self {
         let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
         let sum = |&j: &usize| -> f64 { memory.moments.cols().map(|moment| moment[j]).sum() };
@@ -103,12 +103,12 @@ impl Centred {
     fn mean_diagonal(&self) -> f64 {
         let n = self.gram.n_cols();
         let mean = (0..n).map(|j| self.gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
-        // Nodes that never moved leave nothing to scale by.
+        // Nodes that never vary leave nothing to scale by.
         if mean > 0.0 { mean } else { 1.0 }
     }
 
-    /// The readout of this kind; `None` when the solve breaks down. `ridge` none means cross-validation, which begins at
-    /// the constant of the readout before, if there is one.
+    /// The readout of this kind; `None` when the solve breaks down. Without `ridge`, cross-validation chooses
+    /// the constant, beginning at that of the previous readout, if there is one.
     pub fn readout(
         &mut self,
         kind: ReadoutKind,
@@ -135,7 +135,7 @@ impl Centred {
         finite.then_some(readout)
     }
 
-    /// Scores of comparable outputs (h - shift) · scale as scores of h itself.
+    /// Turns scores of comparable outputs (h - shift) · scale into scores of h itself.
     fn on_raw_outputs(&self, mut readout: Readout) -> Readout {
         let Standard { shift, scale } = &self.standard;
         for (c, bias) in readout.biases.iter_mut().enumerate() {
@@ -150,7 +150,7 @@ impl Centred {
         readout
     }
 
-    /// With this constant, or the first tenfold of it for which the sums, rounded as they are, can be solved.
+    /// The ridge readout with this constant, raised tenfold until the sums, rounded as they are, can be solved.
     fn ridge(&mut self, relative: f64) -> Option<Readout> {
         let (relative, factor) = (0..RAISED).find_map(|k| {
             let relative = relative.max(f64::EPSILON) * 10f64.powi(k);
@@ -175,8 +175,8 @@ impl Centred {
         regularised
     }
 
-    /// The constant of [`RIDGE_GRID`] at which cross-validation is lowest, searched for downhill: from where it was
-    /// lowest before, the neighbour on the lower side mostly settles it.
+    /// The constant of [`RIDGE_GRID`] at which cross-validation is lowest, found by a downhill search from
+    /// the previous one; checking the neighbour on the lower side mostly settles it.
     fn ridge_by_cross_validation(&self, before: Option<f64>) -> f64 {
         let (first, last) = (*RIDGE_GRID.start(), *RIDGE_GRID.end());
         let near = |ridge: f64| ((2.0 * ridge.log10()).round() as i32).clamp(first, last);
@@ -209,7 +209,7 @@ impl Centred {
             .unwrap_or(CrossValidation::IMPOSSIBLE)
     }
 
-    /// In the given precision; `None` when that does not suffice to solve for this constant.
+    /// Cross-validation in the given precision; `None` when that is not enough to solve for this constant.
     fn cross_validation_in<T: Real>(&self, relative: f64) -> Option<CrossValidation> {
         let (n, n_rows, rho) = (self.gram.n_cols(), self.n_rows(), relative * self.mean_diagonal());
         let factor = Cholesky::<T>::new(self.regularised(relative))?;
@@ -227,7 +227,7 @@ impl Centred {
             .sum();
         let total: f64 = self.counts.iter().map(|n| n - n * n / n_rows).sum();
         let residual = (total - explained).max(0.0);
-        // Derivatives by ρ. That of the trace, -tr (G + ρ)⁻², is estimated, for it only says where to look next.
+        // Derivatives by ρ. That of the trace, -tr (G + ρ)⁻², is only estimated, since it just says where to look next.
         let slope_of_residual = 2.0 * rho * factor.lengths(weights).iter().sum::<f64>();
         let slope_of_freedom = trace - rho * trace_of_square(&factor, n);
         let score = residual / (freedom * freedom);
@@ -238,7 +238,7 @@ impl Centred {
         })
     }
 
-    /// How much each row of `h` decides its own ridge score: 1/N + (h - h̄)ᵀ(G + ρ)⁻¹(h - h̄).
+    /// How much each row of `h` determines its own ridge score: 1/N + (h - h̄)ᵀ(G + ρ)⁻¹(h - h̄).
     pub fn leverages(&self, mut h: Table, ridge: f64) -> Option<Vec<f64>> {
         h.for_each_row(|row| self.standard.apply(row));
         let h = h.rows();
@@ -257,9 +257,9 @@ impl Centred {
         )
     }
 
-    /// What a row of this class is to score: √(n̄/n_c), n̄ the mean of the n_c. Targets of one length each, so to speak:
-    /// of plain one-hot targets that of a class of few rows is so short that it is hardly ever chosen. Where all classes
-    /// have as many rows, this is 1.
+    /// Target score of a row of this class: √(n̄/n_c), n̄ the mean of the n_c, which gives the targets of all
+    /// classes the same length. With plain one-hot targets, that of a class of few rows is so short that it
+    /// is hardly ever chosen. If all classes have the same number of rows, this is 1.
     pub fn target(&self, class: usize) -> f64 {
         let counts = || self.counts.iter().filter(|&&count| count > 0.0);
         let mean = counts().sum::<f64>() / counts().count().max(1) as f64;
@@ -269,7 +269,7 @@ impl Centred {
         }
     }
 
-    /// Scores are ȳ_c + (h - h̄)·w_c, in the size of the target.
+    /// The readout with scores ȳ_c + (h - h̄)·w_c, on the scale of the target.
     fn with_constant(&self, mut weights: Matrix<f64>, ridge: f64) -> Readout {
         let n_rows = self.n_rows();
         let mut biases = Vec::with_capacity(self.counts.len());
@@ -297,11 +297,11 @@ impl Centred {
         })
     }
 
-    /// Scores are log posteriors but for a constant: m_cᵀΣ⁻¹h - m_cᵀΣ⁻¹m_c / 2 + log n_c/N.
+    /// Linear discriminant analysis. Scores are log posteriors up to a constant: m_cᵀΣ⁻¹h - m_cᵀΣ⁻¹m_c / 2 + log n_c/N.
     ///
-    /// The mean of a few rows is longer than that of many: m_cᵀΣ⁻¹m_c is expected to be too large by tr(Σ⁻¹S) / n_c,
-    /// S the scatter before Σ = S + ρ. Unless that is taken off, a class of three rows hardly ever wins.
-    /// Like a ridge constant, the shrinkage is raised tenfold until the sums, rounded as they are, can be solved.
+    /// The mean of a few rows is longer than that of many: m_cᵀΣ⁻¹m_c is expected to be too large by tr(Σ⁻¹S)
+    /// / n_c, S the scatter before Σ = S + ρ. Unless that is subtracted, a class of three rows hardly ever
+    /// wins. Like a ridge constant, the shrinkage is raised tenfold until the sums, rounded as they are, can be solved.
     fn lda(&self, shrinkage: f64) -> Option<Readout> {
         let n_rows = self.n_rows();
         let means = self.class_means();
@@ -363,13 +363,13 @@ impl Centred {
 #[derive(Clone, Copy, Debug)]
 struct CrossValidation {
     score: f64,
-    /// Part of the targets' variance that is left.
+    /// Remaining fraction of the targets' variance.
     residual: f64,
     rises: bool,
 }
 
 impl CrossValidation {
-    /// Too many degrees of freedom, or nothing can be solved: more ridge is the way out.
+    /// Too many degrees of freedom, or the solve fails: more ridge is the way out.
     const IMPOSSIBLE: Self = Self {
         score: f64::INFINITY,
         residual: 1.0,
@@ -377,7 +377,7 @@ impl CrossValidation {
     };
 }
 
-/// The trace of A⁻², as the mean of |A⁻¹u|² over random signs u.
+/// The trace of A⁻², estimated as the mean of |A⁻¹u|² over random signs u.
 fn trace_of_square<T: Real>(factor: &Cholesky<T>, n: usize) -> f64 {
     let mut random = Random::new(0, Stream::Probes);
     let signs = Matrix::from_fn(n, PROBES, |_, _| {
@@ -393,9 +393,9 @@ fn constant(half_decade: i32) -> f64 {
     10f64.powf(f64::from(half_decade) / 2.0)
 }
 
-/// What brings nodes of these variances to deviation 1.
+/// The factors that bring nodes of these variances to deviation 1.
 fn to_equal_deviation(variances: Vec<f64>) -> Vec<f64> {
-    // A node that hardly ever moved must not be blown up to say something.
+    // A node that hardly ever varied must not be blown up into evidence.
     let floor = 1e-6 * variances.iter().sum::<f64>() / variances.len().max(1) as f64;
     let factor = |variance: f64| {
         if variance + floor > 0.0 {
@@ -443,7 +443,7 @@ mod tests {
         Some(Centred::new(&memory, &(0..n_nodes).collect::<Vec<usize>>()))
     }
 
-    /// By an explicit inverse: |y - h w|² and the trace of G (G + ρ)⁻¹, as they are defined.
+    /// Computed with an explicit inverse: |y - h w|² and the trace of G (G + ρ)⁻¹, straight from the definition.
     fn slow_cross_validation(centred: &Centred, half_decade: i32) -> Option<f64> {
         let n = centred.gram.n_cols();
         let mut gram = centred.gram.clone();

@@ -1,11 +1,11 @@
-//! Batches of any size, cut anew.
+//! Batches of any size, recut into chunks of one size.
 
 use super::{Labels, Rows, Table};
 use crate::error::Error;
 
-/// Batches of any size as chunks of one: the sums are then those of the rows in one piece, to the last bit.
+/// Recuts batches of any size into chunks of one size: sums are then bit-identical to those of the rows in one piece.
 pub struct Chunks {
-    /// Rows of a chunk.
+    /// Rows per chunk.
     size: usize,
     values: Vec<f32>,
     n_features: usize,
@@ -13,7 +13,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Chunks of `size` rows.
+    /// Begins with no rows; chunks will have `size` rows.
     pub fn new(size: usize) -> Self {
         Self {
             size,
@@ -23,7 +23,7 @@ impl Chunks {
         }
     }
 
-    /// Takes a batch, and hands over as many whole chunks as there are now.
+    /// Takes a batch, and hands every chunk that is now complete to `add`.
     pub fn push(
         &mut self,
         x: Rows<'_>,
@@ -46,7 +46,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// Hands over what is left.
+    /// Hands the remaining rows to `add`.
     pub fn flush(
         &mut self,
         mut add: impl FnMut(Rows<'_>, &Labels) -> Result<(), Error>,

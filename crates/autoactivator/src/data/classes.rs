@@ -1,11 +1,11 @@
-//! The classes a learner knows, in the order of their arrival.
+//! The classes a learner knows, in order of arrival.
 
 use std::collections::HashMap;
 
 use super::Labels;
 use crate::error::Error;
 
-/// Class names in the order of their arrival, each with its place.
+/// Class names in order of arrival; the index of a name is its place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassList {
     names: Vec<String>,
@@ -13,7 +13,7 @@ pub struct ClassList {
 }
 
 impl ClassList {
-    /// The names, in the order of their arrival.
+    /// The names, in order of arrival.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -33,9 +33,9 @@ impl ClassList {
         self.places.get(name).copied()
     }
 
-    /// Admits the classes that rows carry and returns the place of each row's class.
+    /// Admits the classes of the labelled rows and returns the place of each row's class.
     ///
-    /// New classes are admitted in the order of the label list, so that the order of rows does not matter.
+    /// New classes are admitted in the order of the label list, so the order of the rows does not matter.
     pub fn admit(&mut self, y: &Labels) -> Vec<u32> {
         let counts = y.counts();
         let names = y.names().iter().zip(counts);
@@ -45,7 +45,7 @@ impl ClassList {
         y.codes().iter().map(|&code| place_of[code as usize]).collect()
     }
 
-    /// Gives a class another name, which no other class may have.
+    /// Renames a class; refuses a name that another class has.
     pub(crate) fn rename(&mut self, from: &str, to: &str) -> Result<(), Error> {
         let place = self.place(from).ok_or_else(|| self.unknown(from))?;
         if from == to {
@@ -63,7 +63,7 @@ impl ClassList {
         Ok(())
     }
 
-    /// The error for a class that has not arrived.
+    /// The error for a class that is not known.
     pub(crate) fn unknown(&self, name: &str) -> Error {
         Error::UnknownClass {
             class: name.to_owned(),
@@ -71,7 +71,7 @@ impl ClassList {
         }
     }
 
-    /// The place of `name`, admitted when it is new.
+    /// The place of `name`, which is admitted if it is new.
     pub(crate) fn admit_one(&mut self, name: &str) -> u32 {
         self.place(name).unwrap_or_else(|| {
             let place = self.names.len() as u32;

@@ -1,7 +1,7 @@
 //! What comes in: rows of features, the class of each, and how a task is cut into pieces.
 //!
-//! [`Rows`] borrows whatever array the caller has, so that nothing is copied; [`Table`] owns one. [`Labels`] are codes
-//! into a list of names, and a [`ClassList`] keeps the names in the order of their arrival.
+//! [`Rows`] borrows whatever array the caller has, so that nothing is copied; [`Table`] owns its rows.
+//! [`Labels`] are codes into a list of names, and a [`ClassList`] keeps the names in order of arrival.
 //!
 //! ```
 //! use autoactivator::data::{Labels, Rows};

@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// Values that are looked at together.
+/// Number of values that are checked together.
 const RUN: usize = 1 << 16;
 
-/// Values of a feature, at the most: sums of their squares over any number of features are finite in single precision.
+/// Largest magnitude of a feature: sums of squares over any number of features are then finite in single precision.
 const LARGEST: f32 = 1e15;
 
 /// A borrowed view of `(n_samples, n_features)` values, row after row.
@@ -46,7 +46,7 @@ impl<'a> Rows<'a> {
         self.values.len() / self.n_features
     }
 
-    /// Whether there is no row at all.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
         &self.values[i * self.n_features..(i + 1) * self.n_features]
     }
 
-    /// The rows one after the other.
+    /// Iterates over the rows.
     pub fn iter(&self) -> impl Iterator<Item = &'a [f32]> + use<'a> {
         self.values.chunks_exact(self.n_features)
     }
@@ -91,7 +91,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The features that are not zero on all rows; the first where all of them are.
+    /// Indices of the features that are not zero on every row; feature 0 if all of them are.
     pub fn live_features(&self) -> Vec<usize> {
         let live_among = |rows: Rows<'a>| {
             let mut live = vec![false; self.n_features];
@@ -121,9 +121,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Refuses NaN, infinity and what is too large to be squared and summed, naming the first place where one stands.
+    /// Refuses NaN, infinity and values too large to be squared and summed, naming the first one.
     pub fn check_values(&self) -> Result<(), Error> {
-        // Whole runs at a time, without a branch: values are nearly always fine, and this is asked of every row.
+        // Whole runs at a time, without a branch: values are nearly always fine, and every row is checked.
         let are_fine = |run: &[f32]| run.iter().fold(true, |fine, v| fine & (v.abs() <= LARGEST));
         let all = if self.values.len() <= RUN {
             are_fine(self.values)
@@ -157,7 +157,7 @@ impl Table {
         Ok(Self { values, n_features })
     }
 
-    /// Takes whole rows that this crate made itself.
+    /// Wraps whole rows that this crate made itself.
     pub(crate) fn from_whole_rows(values: Vec<f32>, n_features: usize) -> Self {
         debug_assert!(values.len().is_multiple_of(n_features.max(1)));
         Self {
@@ -166,7 +166,7 @@ impl Table {
         }
     }
 
-    /// Changes every row, several at a time.
+    /// Changes every row, in parallel.
     pub(crate) fn for_each_row(&mut self, change: impl Fn(&mut [f32]) + Send + Sync) {
         self.values.par_chunks_mut(self.n_features).for_each(change);
     }
@@ -185,27 +185,27 @@ impl Table {
     }
 }
 
-/// How the features of one row form an image: row after row of pixels, channels innermost. Files may also write it as
-/// text, `28x28` or `32x32x3`.
+/// How the features of a row form an image: row after row of pixels, channels innermost. A file may also
+/// write the shape as text, `28x28` or `32x32x3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenShape")]
 pub struct ImageShape {
-    /// Rows of pixels.
+    /// Number of rows of pixels.
     pub height: usize,
-    /// Pixels in a row.
+    /// Number of pixels in a row.
     pub width: usize,
-    /// Values of a pixel.
+    /// Number of values per pixel.
     pub channels: usize,
 }
 
 impl ImageShape {
-    /// Values of an image.
+    /// Number of values of an image.
     pub fn n_values(&self) -> usize {
         self.height * self.width * self.channels
     }
 }
 
-/// An image shape as a file may have it.
+/// An image shape in any form that a file may use.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum WrittenShape {
@@ -218,7 +218,7 @@ enum WrittenShape {
 }
 
 /// How an image shape is written.
-const SHAPE: &str = "HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, like 28x28 or 32x32x3";
+const SHAPE: &str = "must be HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, like 28x28 or 32x32x3";
 
 impl TryFrom<WrittenShape> for ImageShape {
     type Error = &'static str;
@@ -248,7 +248,7 @@ impl fmt::Display for ImageShape {
 impl FromStr for ImageShape {
     type Err = Error;
 
-    /// `28x28` or `32x32x3`.
+    /// Reads `28x28` or `32x32x3`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let sides: Option<Vec<usize>> = text
             .split('x')
@@ -282,7 +282,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Takes codes into `names`; a code outside the list is refused.
+    /// Takes codes into `names`; refuses a code outside the list.
     pub fn new(names: impl Into<Arc<[String]>>, codes: Vec<u32>) -> Result<Self, Error> {
         let names = names.into();
         match codes.iter().position(|&code| code as usize >= names.len()) {
@@ -295,7 +295,7 @@ impl Labels {
         }
     }
 
-    /// Codes the given names in the order of their first appearance.
+    /// Encodes the given names in order of first appearance.
     pub fn from_names<S: AsRef<str>>(labels: impl IntoIterator<Item = S>) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut code_of: HashMap<String, u32> = HashMap::new();
@@ -334,7 +334,7 @@ impl Labels {
         self.codes.len()
     }
 
-    /// Whether there is no row at all.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.codes.is_empty()
     }
@@ -352,7 +352,7 @@ impl Labels {
         }
     }
 
-    /// How many rows carry each name.
+    /// Number of rows with each name.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.names.len()];
         for &code in &self.codes {
@@ -362,7 +362,7 @@ impl Labels {
     }
 }
 
-/// Everything that can be wrong with the rows of task number `task` (from 1), whatever learner takes them.
+/// Refuses a task (numbered from 1) that no learner could take: wrong lengths, no rows, another width, bad values.
 pub fn check_task(x: Rows<'_>, y: &Labels, n_features: Option<usize>, task: usize) -> Result<(), Error> {
     if x.len() != y.len() {
         return Err(Error::LengthMismatch {
@@ -376,7 +376,7 @@ pub fn check_task(x: Rows<'_>, y: &Labels, n_features: Option<usize>, task: usiz
     check_rows(x, n_features.unwrap_or(x.n_features()))
 }
 
-/// Refuses rows of another width than `n_features`, NaN, infinity and values that are too large.
+/// Refuses rows whose width is not `n_features`, and values that are NaN, infinite or too large.
 pub fn check_rows(x: Rows<'_>, n_features: usize) -> Result<(), Error> {
     if x.n_features() != n_features {
         return Err(Error::FeatureCount {

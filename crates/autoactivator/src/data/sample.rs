@@ -1,22 +1,22 @@
 //! Evenly spaced rows of a task, whether it is in memory or arrives in batches.
 //!
-//! [`stride`] says how far apart they are when the number of rows is known; [`Sample`] finds the same rows when it is
-//! not.
+//! [`stride`] says how far apart they are when the number of rows is known; [`Sample`] finds the same rows
+//! when it is not.
 
 use super::{Labels, Rows, Table};
 use crate::error::Error;
 
-/// How far apart at most `limit` evenly spaced rows of `n_rows` are: a power of two.
+/// Distance between evenly spaced rows, a power of two, such that at most `limit` of `n_rows` are taken.
 pub fn stride(n_rows: usize, limit: usize) -> usize {
     n_rows.div_ceil(limit).next_power_of_two()
 }
 
-/// The rows to look at when there are `n_rows` in all.
+/// Indices of at most `limit` evenly spaced rows of `n_rows`.
 pub fn places(n_rows: usize, limit: usize) -> Vec<usize> {
     (0..n_rows).step_by(stride(n_rows, limit)).collect()
 }
 
-/// Rows taken from a stream; every other one is given back whenever there are too many.
+/// Evenly spaced rows taken from a stream; whenever there are too many, every other one is dropped.
 pub struct Sample {
     limit: usize,
     stride: usize,
@@ -27,7 +27,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// At most `limit` rows.
+    /// Begins a sample of at most `limit` rows.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -39,7 +39,7 @@ impl Sample {
         }
     }
 
-    /// Takes its share of the rows that come next.
+    /// Keeps its share of the next rows.
     pub fn take(&mut self, x: Rows<'_>, y: &Labels) {
         self.n_features = x.n_features();
         for (i, row) in x.iter().enumerate() {
@@ -61,12 +61,12 @@ impl Sample {
         self.names = std::mem::take(&mut self.names).into_iter().step_by(2).collect();
     }
 
-    /// Rows that went by.
+    /// Number of rows that went by.
     pub fn seen(&self) -> usize {
         self.seen
     }
 
-    /// Whether all of them were kept.
+    /// Whether all rows that went by were kept.
     pub fn is_whole(&self) -> bool {
         self.stride == 1
     }

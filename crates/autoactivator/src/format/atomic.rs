@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// The ending of a file that is not whole yet.
+/// The ending of an incomplete file.
 pub(crate) const UNFINISHED: &str = ".tmp";
 
 /// Writes a file whole: beside `path`, synced to disk, then renamed over what was there.
@@ -17,12 +17,12 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     replace(path, bytes).map_err(|cause| io_error(path, cause))
 }
 
-/// The content of a file.
+/// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|cause| io_error(path, cause))
 }
 
-/// The error for a file that the system does not give.
+/// The error for a file that the system cannot read or write.
 pub(crate) fn io_error(path: &Path, cause: io::Error) -> Error {
     Error::Io {
         path: path.to_owned(),
@@ -38,7 +38,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     });
     let renamed = written.and_then(|()| fs::rename(&beside, path));
     if renamed.is_err() {
-        // The failure is reported; the leftover is only tidied away.
+        // The failure itself is reported; removing the leftover is best effort.
         let _ = fs::remove_file(&beside);
     }
     renamed?;
@@ -51,7 +51,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Elsewhere a folder cannot be opened for that; the file itself is synced.
+/// Elsewhere a folder cannot be opened for syncing; the file itself is synced.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
@@ -65,7 +65,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A file beside `path` that listings leave out: the same name with a dot before it and this ending.
+/// The path of a hidden file beside `path`: the same name with a dot in front and `ending` after it.
 pub(crate) fn hidden_beside(path: &Path, ending: &str) -> io::Result<PathBuf> {
     let name = path
         .file_name()

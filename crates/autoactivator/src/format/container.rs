@@ -18,10 +18,10 @@ use crate::error::Error;
 use crate::learner::Origin;
 use crate::math::Matrix;
 
-/// The one metadata entry; one, because a map of several has no fixed order and the bytes must have one.
+/// The only metadata entry: a map of several has no fixed order, and the bytes must have one.
 const ENTRY: &str = "autoactivator";
 
-/// What stands in place of the checksum while it is computed.
+/// Placeholder for the checksum while it is computed.
 const BLANK: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// Tensors and their description.
@@ -35,7 +35,7 @@ pub struct Container {
     /// Whether matrices and lists are stored in half precision.
     half: bool,
     tensors: Vec<(String, Tensor)>,
-    /// The first thing that could not be stored.
+    /// Why the content cannot be stored: the first reason found.
     refused: Option<String>,
 }
 
@@ -78,25 +78,25 @@ impl Container {
         }
     }
 
-    /// States everything that is not a tensor.
+    /// Sets the description: everything that is not a tensor.
     pub fn describe(&mut self, description: &impl Serialize) {
         match serde_json::to_value(description) {
             Ok(description) => self.description = description,
-            Err(error) => self.refuse(format!("its description is no JSON ({error})")),
+            Err(error) => self.refuse(format!("its description is not valid JSON ({error})")),
         }
     }
 
-    /// Remembers why this cannot be stored; [`to_bytes`](Self::to_bytes) reports it.
+    /// Remembers why the content cannot be stored; [`to_bytes`](Self::to_bytes) reports it.
     fn refuse(&mut self, reason: String) {
         self.refused.get_or_insert(reason);
     }
 
-    /// Everything that is not a tensor.
+    /// Reads the description: everything that is not a tensor.
     pub fn description<T: DeserializeOwned>(&self) -> Result<T, String> {
         T::deserialize(&self.description).map_err(|e| format!("its description is damaged ({e})"))
     }
 
-    /// Adds a matrix; it is stored transposed, `(n_cols, n_rows)` row after row, which is the same bytes.
+    /// Adds a matrix. It is stored transposed, `(n_cols, n_rows)` row after row, which is the same bytes.
     pub fn put_matrix(&mut self, name: String, matrix: &Matrix<f32>) {
         self.put_floats(name, vec![matrix.n_cols(), matrix.n_rows()], matrix.values());
     }
@@ -133,7 +133,7 @@ impl Container {
         self.tensors.push((name, Tensor { dtype, shape, bytes }));
     }
 
-    /// The finite matrix `name`.
+    /// Reads the matrix `name`; refuses values that are not finite.
     pub fn matrix(&self, name: &str) -> Result<Matrix<f32>, String> {
         let &[n_cols, n_rows] = self.get(name)?.shape.as_slice() else {
             return Err(format!("tensor '{name}' is not a matrix"));
@@ -143,7 +143,7 @@ impl Container {
             .ok_or_else(|| format!("tensor '{name}' has the wrong size"))
     }
 
-    /// The finite numbers `name`, in single or half precision.
+    /// Reads the list `name`, stored in single or half precision; refuses values that are not finite.
     pub fn list(&self, name: &str) -> Result<Vec<f32>, String> {
         let tensor = self.get(name)?;
         let values: Vec<f32> = match tensor.dtype {
@@ -166,7 +166,7 @@ impl Container {
         finite(name, values, |v| v.is_finite())
     }
 
-    /// The finite numbers `name` in double precision, whatever they are stored in.
+    /// Reads the list `name` in double precision, whatever it is stored in; refuses values that are not finite.
     pub fn list_f64(&self, name: &str) -> Result<Vec<f64>, String> {
         let tensor = self.get(name)?;
         if tensor.dtype != Dtype::F64 {
@@ -189,13 +189,13 @@ impl Container {
             .ok_or_else(|| format!("tensor '{name}' is missing"))
     }
 
-    /// SHA-256 of the bytes of a file.
+    /// SHA-256 of the bytes of the file.
     pub fn sha256(&self) -> Result<String, Error> {
         Ok(hexadecimal(Sha256::digest(self.to_bytes()?)))
     }
 
-    /// The bytes of a file; the same content gives the same bytes. Fails when something cannot be stored, such as a
-    /// number that is too large for half precision.
+    /// The bytes of the file; the same content gives the same bytes. Fails when something cannot be stored,
+    /// such as a number too large for half precision.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         match &self.refused {
             Some(reason) => Err(reason.clone()),
@@ -227,7 +227,7 @@ impl Container {
         Ok(bytes)
     }
 
-    /// Reads the bytes of a file, or says what is wrong with them.
+    /// Reads the bytes of a file; the error says what is wrong with them.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let damaged =
             |e: safetensors::SafeTensorError| format!("it is truncated, damaged or of another kind ({e})");
@@ -269,7 +269,7 @@ impl Container {
     }
 }
 
-/// Whether a number would become infinite, which JSON cannot write down again.
+/// Whether a number would become infinite, which JSON cannot represent.
 fn is_too_large(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.as_f64().is_some_and(|v| !(v as f32).is_finite()),
@@ -290,7 +290,7 @@ fn verify(bytes: &[u8], expected: &str) -> Result<(), String> {
     let at = find(bytes, expected).filter(|_| expected.len() == BLANK.len());
     match at {
         Some(at) if digest(bytes, at) == expected => Ok(()),
-        _ => Err("its checksum does not match: it is damaged, take a copy that is not".to_owned()),
+        _ => Err("its checksum does not match: it is damaged; use an undamaged copy".to_owned()),
     }
 }
 

@@ -24,5 +24,5 @@ pub use atomic::write_atomically;
 pub(crate) use atomic::{UNFINISHED, folder_of, hidden_beside, io_error, read};
 pub use container::Container;
 
-/// The newest format that this version writes and reads.
+/// The format version that this crate writes, and the newest that it reads.
 pub const FORMAT_VERSION: u32 = 1;

@@ -1,7 +1,7 @@
 //! The matrices of the method, and the only file that knows the matrix crate.
 //!
-//! [`Matrix`] is dense and column-major, so that nodes append as columns; [`View`] borrows one, a transpose of
-//! one or a caller's row-major [`Rows`]. Everything above speaks of products, Gram blocks and solves only.
+//! [`Matrix`] is dense and column-major, so that nodes append as columns; [`View`] borrows one, its transpose
+//! or a caller's row-major [`Rows`]. Everything above deals only in products, Gram blocks and solves.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
@@ -16,14 +16,14 @@ use rayon::prelude::*;
 use crate::data::Rows;
 use crate::math::vectorised;
 
-/// Columns of a Gram matrix that are multiplied at a time: bounds what a product needs beside the sum. All columns of
-/// most pools: a product of a part of them is slower.
+/// Columns of a Gram matrix that are multiplied at a time, which bounds the memory a product needs besides
+/// the sum. Most pools fit into one panel, since a product of a part of the columns is slower.
 const PANEL: usize = 8192;
 
 /// Products below this many multiply-adds are not worth a second thread.
 const PARALLEL_WORK: usize = 1 << 20;
 
-/// A real number the products are made for.
+/// A real number type that products are computed in.
 pub trait Real: faer::traits::RealField + Copy + Default + Send + Sync + Into<f64> {
     /// The nearest number of this precision.
     fn nearest(value: f64) -> Self;
@@ -72,7 +72,7 @@ impl<T: Real> Matrix<T> {
         }
     }
 
-    /// Takes values column after column; `None` when their number does not fit.
+    /// Takes values column after column; `None` when their number does not match the shape.
     pub fn from_columns(values: Vec<T>, n_rows: usize, n_cols: usize) -> Option<Self> {
         (Some(values.len()) == n_rows.checked_mul(n_cols)).then_some(Self {
             values,
@@ -96,12 +96,12 @@ impl<T: Real> Matrix<T> {
         &self.values
     }
 
-    /// The values themselves, column after column.
+    /// Consumes the matrix; its values, column after column.
     pub fn into_values(self) -> Vec<T> {
         self.values
     }
 
-    /// All values, column after column.
+    /// All values, column after column, to be changed.
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
@@ -111,12 +111,12 @@ impl<T: Real> Matrix<T> {
         &self.values[j * self.n_rows..(j + 1) * self.n_rows]
     }
 
-    /// Column `j`.
+    /// Column `j`, to be changed.
     pub fn col_mut(&mut self, j: usize) -> &mut [T] {
         &mut self.values[j * self.n_rows..(j + 1) * self.n_rows]
     }
 
-    /// The columns one after the other.
+    /// Iterates over the columns.
     pub fn cols(&self) -> impl Iterator<Item = &[T]> {
         (0..self.n_cols).map(|j| self.col(j))
     }
@@ -218,7 +218,7 @@ impl Matrix<f64> {
         }
     }
 
-    /// Whether no value is NaN or infinite.
+    /// Whether every value is finite.
     pub fn is_finite(&self) -> bool {
         self.values.iter().all(|v| v.is_finite())
     }
@@ -244,7 +244,7 @@ impl<T: Real> View<'_, T> {
         Self(self.0.subrows(range.start, range.len()))
     }
 
-    /// A copy of its own.
+    /// Copies the view into a matrix of its own.
     pub fn to_matrix(self) -> Matrix<T> {
         Matrix::from_fn(self.n_rows(), self.n_cols(), |i, j| self.0[(i, j)])
     }
@@ -318,8 +318,8 @@ fn add_gram_by_panels(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64, panel:
     }
 }
 
-/// Columns of the lower triangle of `aᵀ a` from `start` on, rows from `start` on: the square on the diagonal, of which
-/// half is enough, and the rectangle below it.
+/// The columns of the lower triangle of `aᵀ a` from `start` on: the square on the diagonal, of which half is
+/// enough, and the rectangle below it.
 fn lower_panel(a: View<'_, f32>, start: usize, out: MatMut<'_, f32>) {
     let (rows, width) = (out.nrows(), out.ncols());
     let par = parallelism(a.n_rows() * rows * width);
@@ -348,7 +348,7 @@ pub fn gram<T: Real>(a: View<'_, T>) -> Matrix<T> {
     out
 }
 
-/// Adds `aᵀ a` to the lower triangle of `out`; the part above the diagonal is left alone.
+/// Adds `aᵀ a` to the lower triangle of `out`; the part above the diagonal is left unchanged.
 pub fn add_gram_lower<T: Real>(out: &mut Matrix<T>, a: View<'_, T>) {
     let par = parallelism(a.n_rows() * a.n_cols() * a.n_cols() / 2);
     triangular::matmul(
@@ -364,7 +364,7 @@ pub fn add_gram_lower<T: Real>(out: &mut Matrix<T>, a: View<'_, T>) {
     );
 }
 
-/// Copies the lower triangle of a square matrix over the upper one.
+/// Copies the lower triangle of a square matrix onto the upper one.
 pub fn mirror_lower<T: Real>(a: &mut Matrix<T>) {
     let n = a.n_cols;
     for j in 0..n {
@@ -381,7 +381,7 @@ pub struct Cholesky<T> {
 }
 
 impl<T: Real> Cholesky<T> {
-    /// Factors `a`, of which the lower triangle is read; `None` when it is not positive definite to working precision.
+    /// Factors `a`, reading only its lower triangle; `None` when it is not positive definite to working precision.
     pub fn new(mut a: Matrix<T>) -> Option<Self> {
         let n = a.n_cols;
         let par = parallelism(n * n * n / 3);
@@ -391,7 +391,7 @@ impl<T: Real> Cholesky<T> {
         Some(Self { factor: a })
     }
 
-    /// The solution of A x = b.
+    /// Solves A x = b.
     pub fn solve(&self, b: &Matrix<T>) -> Matrix<T> {
         let mut x = b.clone();
         let par = self.parallelism(b.n_cols);
@@ -414,7 +414,7 @@ impl<T: Real> Cholesky<T> {
         let mut inverse = Matrix::zeros(n, n);
         let par = parallelism(n * n * n / 3);
         invert_lower_triangular(inverse.faer_mut(), self.factor.view().0, par);
-        // Summed in order, so that the number of threads does not show.
+        // Summed in order, so that the result does not depend on the number of threads.
         let columns = inverse.values.par_chunks(n.max(1)).enumerate();
         let lengths: Vec<f64> = columns.map(|(j, column)| square_length(&column[j..])).collect();
         lengths.iter().sum()
@@ -439,7 +439,7 @@ fn square_length<T: Real>(values: &[T]) -> f64 {
     values.iter().map(|&v| v.into() * v.into()).sum()
 }
 
-/// Solves `a x = b` for a symmetric positive definite `a` (its lower triangle is read).
+/// Solves `a x = b` for a symmetric positive definite `a`, reading only its lower triangle.
 ///
 /// `None` when `a` is not positive definite to working precision.
 pub fn solve_positive_definite(a: &Matrix<f64>, b: &Matrix<f64>) -> Option<Matrix<f64>> {

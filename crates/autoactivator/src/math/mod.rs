@@ -1,4 +1,4 @@
-//! The mathematics: matrices and solves, loops for the widest instruction set, randomness, and choices from scores.
+//! The mathematics: matrices and solves, vectorised loops, randomness, and choices from scores.
 //!
 //! `linalg` is the only file that knows the matrix crate. [`Matrix`] is dense and column-major; a [`View`] borrows one,
 //! its transpose, or a caller's rows. [`Random`] turns one seed into everything random.

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-/// Numbers that one core draws at a time.
+/// Number of values that one core draws at a time.
 const FILLED_TOGETHER: usize = 1 << 14;
 
 /// What a sequence of random numbers is for.
@@ -46,7 +46,7 @@ impl Stream {
     }
 }
 
-/// A generator of the method.
+/// A random number generator for one [`Stream`].
 pub struct Random(ChaCha8Rng);
 
 impl Random {
@@ -63,8 +63,8 @@ impl Random {
         unit * scope
     }
 
-    /// Fills `values` with numbers uniform in `[-scope, scope)`: those that [`Random::symmetric`] would give one by one,
-    /// but on all cores, since a generator of this kind can begin anywhere.
+    /// Fills `values` with numbers uniform in `[-scope, scope)`: the same ones that [`Random::symmetric`]
+    /// would give one by one, but drawn on all cores, since this kind of generator can start anywhere.
     pub fn fill_symmetric(&mut self, values: &mut [f32], scope: f32) {
         let start = self.0.get_word_pos();
         values
@@ -78,13 +78,13 @@ impl Random {
         self.0.set_word_pos(start + values.len() as u128);
     }
 
-    /// Near enough to normal: twelve uniform numbers summed, which needs nothing but additions and is therefore the
-    /// same to the last bit everywhere.
+    /// Approximately standard normal: the sum of twelve uniform numbers, which needs only additions and is
+    /// therefore the same to the last bit everywhere.
     pub fn normal(&mut self) -> f32 {
         (0..12).map(|_| self.symmetric(0.5)).sum()
     }
 
-    /// Uniform in `0..n`, for `n` up to 2³²; the bias of at most n/2⁶⁴ is of no account.
+    /// Uniform in `0..n`, for `n` up to 2³²; the bias of at most n/2⁶⁴ is negligible.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
     }

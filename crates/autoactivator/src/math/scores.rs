@@ -1,13 +1,13 @@
-//! From the scores of a row to a choice: the highest of them, or a probability for each.
+//! From the scores of a row to a choice: the highest score, or a probability for each class.
 
 use super::Matrix;
 
-/// The column with the highest score in row `i`; the first one when several are equal.
+/// The column with the highest score in row `i`; the first one on a tie.
 pub fn argmax(scores: &Matrix<f32>, i: usize) -> usize {
     argmax_among(scores, i, 0..scores.n_cols()).unwrap_or(0)
 }
 
-/// The column with the highest score in row `i` of those `among`; none when there are none.
+/// The column with the highest score in row `i` among `among`; none if that is empty.
 pub fn argmax_among(scores: &Matrix<f32>, i: usize, among: impl IntoIterator<Item = usize>) -> Option<usize> {
     among.into_iter().reduce(|best, c| {
         if scores[(i, c)] > scores[(i, best)] {

@@ -1,15 +1,15 @@
-//! Plain loops for the widest instruction set that the machine turns out to have, and the only file that knows how.
+//! Plain loops compiled for the widest instruction set of the machine at hand, and the only file that knows how.
 
 use pulp::NullaryFnOnce;
 
-/// Does `work`, compiled once for every instruction set. All of it must be inlined: functions it calls and the closure
-/// itself carry `#[inline(always)]`, or they run as they would have without this.
+/// Runs `work`, compiled once for every instruction set. All of it must be inlined: the closure and every
+/// function it calls need `#[inline(always)]`, or they run as if this function were not there.
 #[inline(always)]
 pub fn vectorised<R>(work: impl FnMut() -> R) -> R {
     pulp::Arch::new().dispatch(Work(work))
 }
 
-/// A closure that is called by reference: called by value it would go through a shim that is not inlined.
+/// A closure that is called by reference: called by value, it would go through a shim that is not inlined.
 struct Work<F>(F);
 
 impl<R, F: FnMut() -> R> NullaryFnOnce for Work<F> {

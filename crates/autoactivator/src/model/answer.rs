@@ -1,4 +1,4 @@
-//! Answers to rows, and how they are written: the same object in `predict --format jsonl` and in a response.
+//! Answers to rows, and how they are written: `predict --format jsonl` and HTTP responses use the same object.
 
 use serde_json::{Map, Value, json};
 
@@ -7,19 +7,19 @@ use crate::data::Rows;
 use crate::error::Error;
 use crate::learner::Answer;
 
-/// What is written of each answer.
+/// How much of each answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// The class alone.
+    /// Only the class.
     Class,
-    /// The most probable classes, so many.
+    /// This many of the most probable classes.
     Top(usize),
     /// The probability of every class.
     All,
 }
 
 impl Model {
-    /// Answers each row, judged alone, with as much detail as is wanted. Refuses `reject` where the kind of model cannot
+    /// Answers each row, judged alone, with this much detail. Refuses `reject` if this kind of model cannot
     /// answer "unknown".
     pub fn answer(&self, x: Rows<'_>, detail: Detail, reject: f64) -> Result<Vec<Answer>, Error> {
         self.check_reject(reject)?;
@@ -29,7 +29,7 @@ impl Model {
         Ok(self.predict(x)?.into_iter().map(Answer::sure).collect())
     }
 
-    /// Refuses `reject` where the kind of model cannot answer "unknown".
+    /// Refuses `reject` if this kind of model cannot answer "unknown".
     pub fn check_reject(&self, reject: f64) -> Result<(), Error> {
         if reject > 0.0 && !self.abilities().rejects {
             return Err(self.cannot("answer \"unknown\""));
@@ -38,12 +38,12 @@ impl Model {
     }
 }
 
-/// The name of an answer's class; none for "unknown".
+/// The class name of an answer; none for "unknown".
 pub fn class_of<'a>(classes: &'a [String], answer: &Answer) -> Option<&'a str> {
     answer.class.map(|place| classes[place as usize].as_str())
 }
 
-/// Classes and their probabilities, as far as they are wanted; the most probable first when not all are.
+/// The classes to write with their probabilities; the most probable first when not all are written.
 pub fn detailed<'a>(classes: &'a [String], answer: &Answer, detail: Detail) -> Vec<(&'a str, f32)> {
     let mut all: Vec<(&str, f32)> = classes
         .iter()
@@ -61,14 +61,14 @@ pub fn detailed<'a>(classes: &'a [String], answer: &Answer, detail: Detail) -> V
     all
 }
 
-/// An answer as a JSON object; `name` is what the row is called.
+/// An answer as a JSON object; `name` is the name of the row, if it has one.
 pub fn object(classes: &[String], answer: &Answer, detail: Detail, row: usize, name: Option<&str>) -> Value {
     let mut line = Map::new();
     line.insert("row".to_owned(), json!(row));
     if let Some(name) = name {
         line.insert("name".to_owned(), json!(name));
     }
-    // None of the known classes is null: a class may well be called "unknown".
+    // "None of the known classes" is null, since a class may well be called "unknown".
     line.insert("class".to_owned(), json!(class_of(classes, answer)));
     let probabilities = detailed(classes, answer, detail);
     match detail {
@@ -90,8 +90,8 @@ pub fn object(classes: &[String], answer: &Answer, detail: Detail, row: usize, n
     Value::Object(line)
 }
 
-/// The answer to one row with all probabilities, and the place of the most probable class: the one that is answered,
-/// unless that is "unknown".
+/// The answer to one row with all probabilities, and the place of the most probable class, which is the
+/// answer unless that is "unknown".
 pub(super) fn judged(model: &dyn Learned, row: &[f32], reject: f64) -> Result<(Answer, usize), Error> {
     let answers = model.answers(Rows::new(row, row.len())?, reject)?;
     let answer = answers.into_iter().next().ok_or(Error::NothingLearned)?;

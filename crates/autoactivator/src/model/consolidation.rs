@@ -1,4 +1,4 @@
-//! Consolidation as a model: it can do everything.
+//! Consolidation as a model: it supports every operation.
 
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ impl Learned for Consolidation {
     fn tasks(&self) -> Vec<Task> {
         let (mut nodes, known) = (0, self.classes());
         let tasks = self.task_growth().iter().map(|growth| {
-            // A merge takes over nodes before it recruits: what counts is how many there were afterwards.
+            // A merge takes over nodes before it recruits, so what counts is the number of nodes afterwards.
             let recruited = growth.nodes.saturating_sub(nodes);
             nodes = growth.nodes;
             let classes = growth.new_classes.iter().filter(|class| known.contains(class));

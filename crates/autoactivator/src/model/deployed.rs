@@ -1,4 +1,4 @@
-//! A deployed model as a model: it predicts and explains, and learns nothing more.
+//! A deployed model as a model: it predicts and explains, but learns nothing more.
 
 use super::explain::{self, Explanation};
 use super::learned::{Abilities, Learned};
@@ -38,7 +38,7 @@ impl Learned for Deployed {
         Deployed::answers(self, x, reject)
     }
 
-    /// All nodes are one group: which task recruited each of them is not kept.
+    /// All nodes form one group: a deployed model does not record which task recruited each of them.
     fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error> {
         let whole = Task {
             task: 1,

@@ -1,11 +1,11 @@
-//! What a model says about itself: as JSON for programs, and in two lines for people.
+//! What a model reports about itself: as JSON for programs, and in two lines for people.
 
 use serde_json::{Map, Value, json};
 
 use super::Learned;
 
-/// Everything that a model says about itself, as `inspect --json` prints it and `/v1/model` begins; its file has so many
-/// bytes.
+/// Everything a model reports about itself, as `inspect --json` prints it and as `/v1/model` begins;
+/// `file_bytes` is the size of its file.
 pub fn describe(model: &dyn Learned, file_bytes: u64) -> Value {
     let size = model.size();
     json!({
@@ -23,7 +23,7 @@ pub fn describe(model: &dyn Learned, file_bytes: u64) -> Value {
     })
 }
 
-/// Kind, classes and sizes of a model, in lines for a person.
+/// Kind, classes and sizes of a model, as text for people.
 pub fn summary(model: &dyn Learned, file_bytes: u64) -> String {
     let size = model.size();
     format!(
@@ -40,7 +40,7 @@ pub fn summary(model: &dyn Learned, file_bytes: u64) -> String {
     )
 }
 
-/// Rows learned of each class, where the model knows.
+/// Number of rows learned of each class, where the model knows.
 pub fn rows_by_class(model: &dyn Learned) -> Map<String, Value> {
     let Ok(learner) = model.consolidation() else {
         return Map::new();
@@ -52,7 +52,7 @@ pub fn rows_by_class(model: &dyn Learned) -> Map<String, Value> {
         .collect()
 }
 
-/// Fading and subtraction leave fractions; where they do not, rows are counted in whole numbers.
+/// A count as a whole number if it is one; fading and subtraction leave fractions.
 fn whole(count: f64) -> Value {
     let rounded = count.round();
     if (count - rounded).abs() < 1e-6 {

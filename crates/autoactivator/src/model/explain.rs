@@ -11,15 +11,15 @@ use crate::error::Error;
 use crate::learner::Learner;
 use crate::reactivation::Reactivation;
 
-/// Most nodes that are shown one by one.
+/// Largest number of nodes that are shown one by one.
 const NODES_SHOWN: usize = 512;
 
-/// How one row is judged.
+/// Why one row is answered as it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Explanation {
-    /// By evidence of nodes.
+    /// By the evidence of nodes.
     Consolidation {
         /// The class; none for "unknown".
         class: Option<String>,
@@ -28,17 +28,17 @@ pub enum Explanation {
         probabilities: Vec<(String, f32)>,
         /// What the nodes of each task say.
         groups: Vec<TaskEvidence>,
-        /// What single nodes say about the class that is answered.
+        /// What single nodes say about the answered class.
         nodes: Vec<NodeEvidence>,
     },
-    /// By the unit that wakes.
+    /// By the unit that wakes up.
     Reactivation {
         /// The class.
         class: Option<String>,
         /// Probability of every class.
         #[serde(serialize_with = "by_class")]
         probabilities: Vec<(String, f32)>,
-        /// How near each unit is to waking.
+        /// How close each unit is to waking.
         units: Vec<UnitEvidence>,
     },
 }
@@ -48,46 +48,46 @@ pub enum Explanation {
 pub struct TaskEvidence {
     /// Task, from 1.
     pub task: usize,
-    /// Nodes that it recruited.
+    /// Number of nodes that the task recruited.
     pub nodes: usize,
-    /// Classes that it brought.
+    /// Classes that the task brought.
     pub classes: Vec<String>,
-    /// Their part of the score of every class.
+    /// The nodes' contribution to the score of every class.
     #[serde(serialize_with = "by_class")]
     pub evidence: Vec<(String, f32)>,
 }
 
-/// What one node says about the class that is answered.
+/// What one node says about the answered class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeEvidence {
-    /// Task that recruited it, from 1.
+    /// Task that recruited the node, from 1.
     pub task: usize,
-    /// Its output.
+    /// Output of the node.
     pub output: f32,
-    /// Output times weight.
+    /// Output times weight: the node's contribution to the score.
     pub evidence: f32,
 }
 
-/// How near one unit is to waking.
+/// How close one unit is to waking.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnitEvidence {
-    /// Task that grew it, from 1.
+    /// Task that grew the unit, from 1.
     pub task: usize,
-    /// Its nodes.
+    /// Number of nodes of the unit.
     pub nodes: usize,
-    /// Its classes.
+    /// Classes of the unit.
     pub classes: Vec<String>,
-    /// How sure it is of its own rows, on average.
+    /// How sure the unit is of its own rows, on average.
     pub threshold: f64,
-    /// How sure it is of this one.
+    /// How sure the unit is of this row.
     pub given: f64,
     /// The distance between the two, Eq. (threshold_dis).
     pub distance: f64,
-    /// Whether it wakes.
+    /// Whether the unit wakes.
     pub awake: bool,
 }
 
-/// Evidence of the nodes that each task recruited, and node by node for the class that is answered.
+/// The evidence of the nodes that each task recruited, and node by node for the answered class.
 pub(super) fn by_nodes(
     model: &dyn Learned,
     deployed: &Deployed,
@@ -126,7 +126,7 @@ pub(super) fn by_nodes(
     })
 }
 
-/// What the row gives each unit, beside the threshold that would wake it.
+/// How sure each unit is of the row, beside the threshold that would wake it.
 pub(super) fn by_units(learner: &Reactivation, row: &[f32]) -> Result<Explanation, Error> {
     let awakening = learner.reactivate(Rows::new(row, row.len())?)?;
     let (answer, _) = judged(learner, row, 0.0)?;
@@ -147,7 +147,7 @@ pub(super) fn by_units(learner: &Reactivation, row: &[f32]) -> Result<Explanatio
     })
 }
 
-/// Numbers under the names of their classes.
+/// Serialises numbers as an object keyed by class name.
 fn by_class<S: Serializer>(numbers: &[(String, f32)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(numbers.iter().map(|(class, number)| (class, number)))
 }

@@ -1,7 +1,7 @@
-//! The file of a model, and the right to change it: the only thing that writes models.
+//! The file of a model and the right to change it; nothing else writes models.
 //!
-//! Whoever changes a model holds its [`ModelFile`] from reading the old model to writing the new one, so that nobody
-//! else changes it meanwhile. Reading alone needs none of this: see [`Model::load`].
+//! A writer holds the [`ModelFile`] from reading the old model to writing the new one, so that nobody else
+//! changes it in between. Reading alone needs no lock: see [`Model::load`].
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::consolidation::{Deployed, pack_deployed};
 use crate::error::Error;
 use crate::format::write_atomically;
 
-/// A model file that this process may change, for as long as this lives.
+/// A model file that this process may change for as long as this value lives.
 #[derive(Debug)]
 pub struct ModelFile {
     path: PathBuf,
@@ -19,7 +19,7 @@ pub struct ModelFile {
 }
 
 impl ModelFile {
-    /// Takes the lock of the model file at `path`, which need not exist yet, or says that another process has it.
+    /// Locks the model file at `path`, which need not exist yet; fails if another process holds the lock.
     pub fn lock(path: &Path) -> Result<Self, Error> {
         Ok(Self {
             _lock: WriteLock::take(path)?,
@@ -27,12 +27,12 @@ impl ModelFile {
         })
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether there is a file yet.
+    /// Whether the file exists yet.
     pub fn exists(&self) -> bool {
         self.path.exists()
     }
@@ -42,12 +42,12 @@ impl ModelFile {
         Model::load(&self.path)
     }
 
-    /// Writes the model and says how many bytes it has; a crash at any moment leaves the old file or the new one.
+    /// Writes the model and returns the size of the file; a crash at any moment leaves the old file or the new one.
     pub fn write(&self, model: &Model) -> Result<u64, Error> {
         self.write_bytes(&model.to_bytes()?)
     }
 
-    /// Writes a deployed model alone, in half precision if `half`.
+    /// Writes only the deployed model, in half precision if `half`; returns the size of the file.
     pub(super) fn write_deployed(&self, deployed: &Deployed, half: bool) -> Result<u64, Error> {
         self.write_bytes(&pack_deployed(deployed, half).to_bytes()?)
     }

@@ -1,4 +1,4 @@
-//! What any learned model can be asked and told; a kind that cannot do something says so here, once.
+//! What any learned model can be asked and told; what a kind cannot do is refused here, once.
 
 use std::fmt;
 
@@ -17,16 +17,16 @@ use crate::math::Matrix;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Abilities {
-    /// Whether it can learn more.
+    /// Whether the model can learn more.
     pub learns: bool,
-    /// Whether it can unlearn rows, drop classes and merge.
+    /// Whether the model can unlearn rows, drop classes and merge.
     pub unlearns: bool,
-    /// Whether it can answer "unknown".
+    /// Whether the model can answer "unknown".
     pub rejects: bool,
 }
 
 impl Abilities {
-    /// Learns, unlearns and rejects as said.
+    /// The abilities to learn, unlearn and reject.
     pub const fn new(learns: bool, unlearns: bool, rejects: bool) -> Self {
         Self {
             learns,
@@ -36,18 +36,18 @@ impl Abilities {
     }
 }
 
-/// A learner that can be kept in a file and served: asked, described, explained and changed.
+/// A learner that can be kept in a file and served.
 ///
-/// Besides [`Learner`], a kind must say how it is packed and how it answers. Everything else has a default that says
-/// that this kind cannot.
+/// Besides [`Learner`], a kind must implement how it is packed and how it answers. Everything else has a
+/// default that refuses the operation.
 pub trait Learned: Learner + fmt::Debug + Send + Sync {
-    /// Everything about it as tensors and JSON, under the name of its kind.
+    /// Packs the model into tensors and JSON, under the name of its kind.
     fn pack(&self) -> Container;
 
-    /// A copy of it.
+    /// A copy of the model.
     fn boxed(&self) -> Box<dyn Learned>;
 
-    /// What it can do.
+    /// What the model can do.
     fn abilities(&self) -> Abilities;
 
     /// Scores of every class, `(n_samples, n_classes)`, each row judged alone.
@@ -56,68 +56,68 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
     /// Probability of every class, `(n_samples, n_classes)`, each row judged alone.
     fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error>;
 
-    /// Class and probabilities of each row, judged alone. A model that rejects answers "unknown" where it is less sure
-    /// than for the `reject` part of known rows that it is least sure of.
+    /// Class and probabilities of each row, judged alone. A model that rejects answers "unknown" for a row it
+    /// is less sure of than of all but the `reject` fraction of known rows.
     fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error>;
 
     /// Why one row is answered as it is.
     fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error>;
 
-    /// Gives a class another name.
+    /// Renames a class.
     fn rename_class(&mut self, from: &str, to: &str) -> Result<(), Error>;
 
-    /// What computed the rows that it takes, where that was said.
+    /// What computed the rows that the model takes, if that is recorded.
     fn origin(&self) -> Option<&Origin>;
 
-    /// Says what computes the rows that it takes.
+    /// Records what computes the rows that the model takes.
     fn set_origin(&mut self, origin: Option<Origin>);
 
-    /// Its parameters as a JSON object; null for a kind without any.
+    /// The parameters as a JSON object; null for a kind without any.
     fn parameters(&self) -> Value {
         Value::Null
     }
 
-    /// Asks for a parameter: fine when it has this value already, or may change; refused otherwise.
+    /// Requests a parameter value: accepted if the model has it already or the parameter may change; refused otherwise.
     fn set_parameter(&mut self, name: &str, value: &Value) -> Result<(), Error> {
         refuse_change(&self.parameters(), name, value)
     }
 
-    /// How the features of a row form an image, where a parameter says so.
+    /// How the features of a row form an image, if a parameter says so.
     fn image(&self) -> Option<ImageShape> {
         None
     }
 
-    /// How it grew, task by task, as far as it knows.
+    /// How the model grew, task by task, as far as it knows.
     fn tasks(&self) -> Vec<Task> {
         Vec::new()
     }
 
-    /// How it grew, as lines of text for a person.
+    /// How the model grew, as text for people.
     fn details(&self) -> String {
         String::new()
     }
 
-    /// Whether a new model of the same parameters that learns this first task begins as this one did.
+    /// Whether a new model with the same parameters that learns this first task would begin as this one did.
     fn began_with(&self, _x: Rows<'_>, _y: &Labels) -> Result<bool, Error> {
         Ok(false)
     }
 
-    /// The learner with the additive memory, where this is one.
+    /// The learner with the additive memory; refused for other kinds.
     fn consolidation(&self) -> Result<&Consolidation, Error> {
         Err(self.cannot("be changed like this"))
     }
 
-    /// The learner with the additive memory, where this is one.
+    /// The learner with the additive memory, to be changed; refused for other kinds.
     fn consolidation_mut(&mut self) -> Result<&mut Consolidation, Error> {
         Err(self.cannot("be changed like this"))
     }
 
-    /// What predicts, alone.
+    /// Only what predicts, without the memory.
     fn deployed(&self) -> Result<&Deployed, Error> {
         Err(self.cannot("be deployed"))
     }
 
-    /// Takes rows back that were learned.
+    /// Unlearns rows that were learned.
     fn unlearn(&mut self, _x: Rows<'_>, _y: &Labels) -> Result<(), Error> {
         Err(self.cannot("unlearn"))
     }
@@ -127,12 +127,12 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
         Err(self.cannot("drop a class"))
     }
 
-    /// Refuses another model that cannot be merged with this one.
+    /// Refuses a model that cannot be merged with this one.
     fn check_merge(&self, _other: &dyn Learned) -> Result<(), Error> {
         Err(self.cannot("be merged"))
     }
 
-    /// Takes in what others have learned, with one solve; what all of them had learned from `base` counts once.
+    /// Merges in what others have learned, with one solve; what all of them had learned from `base` counts once.
     fn merge(&mut self, _others: &[&dyn Learned], _base: Option<&dyn Learned>) -> Result<(), Error> {
         Err(self.cannot("be merged"))
     }
@@ -146,7 +146,7 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
     }
 }
 
-/// Refuses to change a parameter that has another value.
+/// Refuses to change a parameter that has a different value.
 pub(super) fn refuse_change(now: &Value, name: &str, asked: &Value) -> Result<(), Error> {
     let value = &now[name];
     if is_laid_over(value, asked) {
@@ -158,7 +158,7 @@ pub(super) fn refuse_change(now: &Value, name: &str, asked: &Value) -> Result<()
     })
 }
 
-/// Whether a value stays as it is when another one is laid over it.
+/// Whether a value stays the same when another one is laid over it.
 fn is_laid_over(value: &Value, over: &Value) -> bool {
     match (value, over) {
         (Value::Object(value), Value::Object(over)) => over

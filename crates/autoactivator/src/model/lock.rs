@@ -1,5 +1,5 @@
-//! One writer at a time: a lock file beside the model. The system gives the lock back when the process ends, however it
-//! ends.
+//! One writer at a time: a lock file beside the model. The system releases the lock when the process ends, no
+//! matter how.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::format::{UNFINISHED, folder_of, hidden_beside, io_error};
 
-/// The right to change one model file, for as long as this lives.
+/// The right to change one model file for as long as this value lives.
 #[derive(Debug)]
 pub(super) struct WriteLock {
     file: PathBuf,
@@ -16,8 +16,8 @@ pub(super) struct WriteLock {
 }
 
 impl WriteLock {
-    /// Takes the lock of the model file at `path`, which need not exist yet, or says that another process has it. Removes
-    /// what a killed writer left half-written beside the model.
+    /// Locks the model file at `path`, which need not exist yet; fails if another process holds the lock.
+    /// Removes what a killed writer left half-written beside the model.
     pub(super) fn take(path: &Path) -> Result<Self, Error> {
         let failed = |cause| io_error(path, cause);
         let file = hidden_beside(path, ".lock").map_err(failed)?;
@@ -37,7 +37,7 @@ impl WriteLock {
                 }
                 Err(TryLockError::Error(cause)) => return Err(failed(cause)),
             }
-            // The holder before may have removed the file between our opening and locking it.
+            // The previous holder may have removed the file after we opened it and before we locked it.
             if is_at(&held, &file).map_err(failed)? {
                 tidy(path).map_err(failed)?;
                 return Ok(Self { file, _held: held });
@@ -48,12 +48,12 @@ impl WriteLock {
 
 impl Drop for WriteLock {
     fn drop(&mut self) {
-        // While the lock is held; a file that stays is no harm.
+        // Removed while the lock is still held; a file that stays does no harm.
         let _ = fs::remove_file(&self.file);
     }
 }
 
-/// Whether the open file is still the one of this name.
+/// Whether the open file is still the one at this path.
 #[cfg(unix)]
 fn is_at(open: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -65,13 +65,13 @@ fn is_at(open: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Elsewhere an open file keeps its name.
+/// Elsewhere an open file keeps its path.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Removes what writers that were killed left: `.model.aact.PID.tmp`.
+/// Removes what killed writers left behind: `.model.aact.PID.tmp`.
 fn tidy(path: &Path) -> io::Result<()> {
     let prefix = hidden_beside(path, ".")?;
     let prefix = prefix

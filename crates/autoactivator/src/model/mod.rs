@@ -1,8 +1,8 @@
 //! Any learned model: what it can be asked and told, whatever kind it is, and its file.
 //!
-//! [`Learned`] is the interface; each kind implements it in a file of this room, and says there what it cannot do. A
-//! [`Model`] is one of them behind a pointer. [`ModelFile`] is the only thing that writes models. The faces - command
-//! line, server, Python - call these and never look for the kind.
+//! [`Learned`] is the interface; each kind implements it in a file of this folder, and refuses there what it
+//! cannot do. A [`Model`] is one of them behind a pointer. [`ModelFile`] is the only thing that writes
+//! models. The faces - command line, server, Python - call these and never ask for the kind.
 //!
 //! ```
 //! use autoactivator::prelude::*;
@@ -54,16 +54,16 @@ pub use task::{Task, growth};
 #[derive(Debug)]
 pub struct Model(Box<dyn Learned>);
 
-/// A kind of learner: how a new one is made of parameters, and how it is read from a file.
+/// A kind of learner: how a new one is made from parameters, and how it is read from a file.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    /// Its name, in files and on every face.
+    /// Name of the kind, in files and on every face.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A description of a few words.
     pub meaning: &'static str,
-    /// Makes one that has seen nothing; parameters that are not named keep their defaults.
+    /// Makes a model that has seen nothing; parameters that are not named keep their defaults.
     pub make: fn(&Value) -> Result<Model, Error>,
-    /// Reads one; the error says what does not fit.
+    /// Reads a model from a container; the error says what does not fit.
     pub unpack: fn(&Container) -> Result<Model, String>,
 }
 
@@ -95,10 +95,10 @@ const KINDS: [Kind; 3] = [
     },
 ];
 
-/// Kinds that other crates brought.
+/// Kinds that other crates have registered.
 static REGISTERED: RwLock<BTreeMap<&'static str, Kind>> = RwLock::new(BTreeMap::new());
 
-/// Lets this process make and read learners of another crate's kind. A kind of this crate cannot be replaced.
+/// Lets this process make and read learners of another crate's kind. The kinds of this crate cannot be replaced.
 pub fn register(kind: Kind) {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.insert(kind.name, kind);
@@ -111,7 +111,7 @@ pub fn kinds() -> Vec<Kind> {
 }
 
 impl Model {
-    /// A model of a kind, with parameters as a JSON object, that has seen nothing.
+    /// A model of this kind that has seen nothing, with parameters as a JSON object.
     pub fn new(kind: &str, parameters: &Value) -> Result<Self, Error> {
         let kinds = kinds();
         let found = kinds.iter().find(|known| known.name == kind);
@@ -148,7 +148,7 @@ impl Model {
         }
     }
 
-    /// Reads the bytes of a model file that came under this name.
+    /// Reads the bytes of a model file; `name` is what errors call it.
     pub fn received(name: impl Into<PathBuf>, bytes: &[u8]) -> Result<Self, Error> {
         Self::from_bytes(bytes).map_err(|reason| Error::BadModel {
             path: name.into(),
@@ -161,19 +161,20 @@ impl Model {
         Self::received(path, &crate::format::read(path)?)
     }
 
-    /// Writes a model file, under its lock; a crash at any moment leaves the old file or the new one. To read, change
-    /// and write one, hold its [`ModelFile`] all the while.
+    /// Writes a model file, under its lock; a crash at any moment leaves the old file or the new one. To
+    /// read, change and write a model, hold its [`ModelFile`] throughout.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         ModelFile::lock(path)?.write(self).map(|_| ())
     }
 
-    /// Writes the deployed model alone, in half precision if `half`, and says how many bytes it has.
+    /// Writes only the deployed model, in half precision if `half`, and returns the size of the file.
     pub fn export(&self, path: &Path, half: bool) -> Result<u64, Error> {
         ModelFile::lock(path)?.write_deployed(self.deployed()?, half)
     }
 
-    /// Learns one task that arrives in batches, and says how many rows it had. `batches` is asked for them once or
-    /// twice. A kind that cannot learn batch by batch gets all rows at once; the model is the same either way.
+    /// Learns one task that arrives in batches, and returns its number of rows. `batches` is called once or
+    /// twice, and yields all of them each time. A kind that cannot learn batch by batch gets all rows at
+    /// once; the model is the same either way.
     pub fn learn_batches<E, B>(
         &mut self,
         mut batches: impl FnMut() -> Result<B, E>,
@@ -198,15 +199,15 @@ impl Model {
         Ok(y.len())
     }
 
-    /// Takes in what other models over the same pool have learned, all of them with one solve; what every one of them
-    /// had learned from `base` counts once.
+    /// Merges in what other models over the same pool have learned, all of them with one solve; what every
+    /// one of them had learned from `base` counts once.
     pub fn merge(&mut self, others: &[&Model], base: Option<&Model>) -> Result<(), Error> {
         let others: Vec<&dyn Learned> = others.iter().map(|other| &*other.0).collect();
         self.0.merge(&others, base.map(|base| &*base.0))
     }
 
-    /// Asks for parameters of a model that exists: those that it has already are accepted, and so are those that may
-    /// change later; any other is refused by name.
+    /// Requests parameter values of an existing model: accepted if the model has them already or they may
+    /// still change; any other is refused by name.
     pub fn set_parameters(&mut self, asked: &Map<String, Value>) -> Result<(), Error> {
         asked
             .iter()

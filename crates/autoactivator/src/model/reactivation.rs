@@ -1,4 +1,5 @@
-//! The paper's learner as a model: it learns, predicts and explains; what needs an additive memory it cannot.
+//! The paper's learner as a model: it learns, predicts and explains, but supports nothing that needs an
+//! additive memory.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -66,7 +67,7 @@ impl Learned for Reactivation {
         json!(self.params())
     }
 
-    /// What is done with classes that come again may change from task to task.
+    /// How repeated classes are treated may change from task to task; no other parameter may.
     fn set_parameter(&mut self, name: &str, value: &Value) -> Result<(), Error> {
         if name != "repeated_classes" {
             return refuse_change(&self.parameters(), name, value);

@@ -7,15 +7,15 @@ use super::Learned;
 /// One task of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// From 1.
+    /// Number of the task, from 1.
     pub task: usize,
-    /// Nodes that it recruited.
+    /// Number of nodes that the task recruited.
     pub nodes: usize,
-    /// Classes that it brought, as far as that is known and they have not been dropped.
+    /// Classes that the task brought, as far as that is known and they have not been dropped.
     pub classes: Vec<String>,
 }
 
-/// What the learner recorded of each task, and the classes that the task brought.
+/// What the learner recorded about each task, and the classes that the task brought.
 pub fn growth(model: &dyn Learned) -> Vec<Value> {
     let entries = model.growth().into_iter().zip(model.tasks());
     let with_classes = entries.map(|(mut entry, task)| {

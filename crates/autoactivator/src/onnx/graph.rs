@@ -1,11 +1,11 @@
-//! A graph under construction: constants and operators, each giving a [`Value`] that later ones take.
+//! A graph under construction: constants and operators, each yielding a [`Value`] that later operators take.
 //!
-//! All values but constants have the rows of the batch as their first axis.
+//! The first axis of every value except constants is the rows of the batch.
 
 use super::proto::{Attribute, Element, Message, batch, node, tensor};
 use crate::math::Matrix;
 
-/// Version of the file format; the one that came with the operator set below.
+/// Version of the file format: the one released with the operator set below.
 const IR_VERSION: i64 = 8;
 
 /// Version of the operators.
@@ -25,19 +25,19 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// A batch of rows that the caller gives.
+    /// Adds an input: a batch of rows from the caller.
     pub fn input(&mut self, name: &str, n_features: usize) -> Value {
         self.inputs.push(batch(name, Element::Float, &[n_features]));
         Value(name.to_owned())
     }
 
-    /// Hands `value` to the caller under `name`, a batch of items of this shape.
+    /// Adds an output: `value` under `name`, a batch of items of this shape.
     pub fn output(&mut self, name: &str, value: &Value, element: Element, item: &[usize]) {
         self.nodes.push(node("Identity", [value.0.as_str()], name, &[]));
         self.outputs.push(batch(name, element, item));
     }
 
-    /// A constant of this shape, its values row after row.
+    /// Adds a constant of this shape, given its values row after row.
     pub fn floats(&mut self, shape: &[usize], values: &[f32]) -> Value {
         let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         self.constant(Element::Float, shape, &bytes)
@@ -54,12 +54,12 @@ impl Graph {
         Value(name)
     }
 
-    /// The result of an operator.
+    /// Applies an operator and returns its result.
     pub fn apply(&mut self, operator: &str, inputs: &[&Value]) -> Value {
         self.apply_with(operator, inputs, &[])
     }
 
-    /// The result of an operator under some settings.
+    /// Applies an operator with these attributes.
     pub fn apply_with(&mut self, operator: &str, inputs: &[&Value], attributes: &[Attribute]) -> Value {
         let name = format!("{}_{}", operator.to_lowercase(), self.nodes.len());
         let inputs = inputs.iter().map(|value| value.0.as_str());
@@ -67,7 +67,7 @@ impl Graph {
         Value(name)
     }
 
-    /// The result of an operator on a value and one number.
+    /// Applies an operator to a value and one number.
     pub fn apply_scalar(&mut self, operator: &str, value: &Value, scalar: f32) -> Value {
         let scalar = self.floats(&[], &[scalar]);
         self.apply(operator, &[value, &scalar])
@@ -81,19 +81,19 @@ impl Graph {
         self.apply_with("Gemm", &[x, &transposed, &biases], &[Attribute::Int("transB", 1)])
     }
 
-    /// The columns at `indices`, in that order.
+    /// Selects the columns at `indices`, in that order.
     pub fn gather(&mut self, x: &Value, indices: impl IntoIterator<Item = usize>) -> Value {
         let indices: Vec<i64> = indices.into_iter().map(|i| i as i64).collect();
         let indices = self.ints(&indices);
         self.apply_with("Gather", &[x, &indices], &[Attribute::Int("axis", 1)])
     }
 
-    /// The values side by side along the axis after the rows.
+    /// Concatenates the values along the axis after the rows.
     pub fn concat(&mut self, values: &[&Value]) -> Value {
         self.apply_with("Concat", values, &[Attribute::Int("axis", 1)])
     }
 
-    /// The same numbers with each row in this shape.
+    /// Gives each row this shape; the numbers stay the same.
     pub fn reshape(&mut self, x: &Value, item: &[usize]) -> Value {
         // A 0 keeps the axis as it is, which here is the rows.
         let shape: Vec<i64> = std::iter::once(0).chain(item.iter().map(|&n| n as i64)).collect();
@@ -101,19 +101,19 @@ impl Graph {
         self.apply("Reshape", &[x, &shape])
     }
 
-    /// Rows of `from` columns with zeros after them, up to `to`.
+    /// Pads rows of `from` columns with zeros up to `to` columns.
     pub fn pad(&mut self, x: &Value, from: usize, to: usize) -> Value {
         let pads = self.ints(&[0, 0, 0, to.saturating_sub(from) as i64]);
         self.apply("Pad", &[x, &pads])
     }
 
-    /// The operator's result over each row, as one column.
+    /// Reduces each row to one column with this operator.
     pub fn reduce(&mut self, operator: &str, x: &Value) -> Value {
         // Keeping the reduced axis is the default.
         self.apply_with(operator, &[x], &[Attribute::Ints("axes", vec![1])])
     }
 
-    /// The bytes of an ONNX file with this graph and these entries of metadata; the same graph gives the same bytes.
+    /// The bytes of an ONNX file with this graph and this metadata; the same graph gives the same bytes.
     pub fn into_file(self, name: &str, metadata: &[(&str, &str)]) -> Vec<u8> {
         let operators = Message::default().int(2, OPERATOR_SET); // version; the domain is the default one
         let file = Message::default()

@@ -1,7 +1,7 @@
 //! ONNX files: a graph under construction, and just enough of the file format to write it.
 //!
-//! Pools add their own steps to a [`Graph`], see [`Pool::to_onnx`](crate::pool::Pool::to_onnx); what becomes of it is a
-//! standard file for any ONNX runtime. Operators of the default domain suffice.
+//! Pools add their own steps to a [`Graph`], see [`Pool::to_onnx`](crate::pool::Pool::to_onnx); the result is
+//! a standard file for any ONNX runtime. Operators of the default domain suffice.
 //!
 //! ```
 //! use autoactivator::onnx::{Element, Graph};

@@ -10,7 +10,7 @@ const LENGTH_DELIMITED: u64 = 2;
 pub struct Message(Vec<u8>);
 
 impl Message {
-    /// Its bytes on the wire.
+    /// The bytes of the message on the wire.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
@@ -55,7 +55,7 @@ impl Message {
             .fold(self, |parent, message| parent.message(field, message))
     }
 
-    /// Seven bits a byte, the lowest first; the highest bit says that more follow.
+    /// Writes seven bits per byte, the lowest first; the highest bit says that more follow.
     fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);
@@ -65,7 +65,7 @@ impl Message {
     }
 }
 
-/// What a tensor holds.
+/// Type of a tensor's elements.
 #[derive(Clone, Copy)]
 pub enum Element {
     /// `float32`.
@@ -83,7 +83,7 @@ pub fn tensor(name: &str, element: Element, shape: &[usize], little_endian: &[u8
         .bytes(9, little_endian) // raw_data
 }
 
-/// A value that enters or leaves the graph: a batch of any size, of items of this shape.
+/// A value that enters or leaves the graph: a batch of any size of items of this shape.
 pub fn batch(name: &str, element: Element, item: &[usize]) -> Message {
     let any = Message::default().text(2, "batch"); // dim_param
     let sides = item.iter().map(|&n| Message::default().int(1, n as i64)); // dim_value
@@ -96,11 +96,11 @@ pub fn batch(name: &str, element: Element, item: &[usize]) -> Message {
         .message(2, &Message::default().message(1, &tensor)) // type, tensor_type
 }
 
-/// A setting of an operator.
+/// An attribute of an operator.
 pub enum Attribute {
     /// One integer.
     Int(&'static str, i64),
-    /// Some integers.
+    /// Several integers.
     Ints(&'static str, Vec<i64>),
 }
 
@@ -114,7 +114,7 @@ impl Attribute {
     }
 }
 
-/// An operator at work: named inputs, one output that the node is named after.
+/// An operator applied to named inputs; the node is named after its one output.
 pub fn node<'a>(
     operator: &str,
     inputs: impl IntoIterator<Item = &'a str>,

@@ -1,5 +1,5 @@
-//! The activation functions g, fast without flags: plain branch-free arithmetic that the compiler vectorises,
-//! compiled for the widest instruction set the machine turns out to have.
+//! The activation functions g, fast without compiler flags: plain branch-free arithmetic that the compiler
+//! vectorises, compiled for the widest instruction set of the machine at hand.
 
 use crate::math::vectorised;
 use crate::onnx::{Graph, Value};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
-    /// 1 / (1 + e⁻ˣ), bounded as the paper's theorem asks.
+    /// 1 / (1 + e⁻ˣ), bounded as the paper's theorem requires.
     #[default]
     Sigmoid,
     /// Hyperbolic tangent.
@@ -21,7 +21,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// g of every value as a step of an ONNX graph.
+    /// Adds g of every value to an ONNX graph.
     pub fn to_onnx(self, graph: &mut Graph, x: &Value) -> Value {
         match self {
             Self::Sigmoid => graph.apply("Sigmoid", &[x]),
@@ -41,7 +41,7 @@ impl Activation {
         }
     }
 
-    /// The same where every run of values has all the `biases`, one each.
+    /// Replaces every `v` by g(v + bias), where each run of values takes all the `biases` in turn.
     pub fn apply_in_turn(self, values: &mut [f32], biases: &[f32]) {
         match self {
             Self::Sigmoid => in_turn(values, biases, sigmoid),

@@ -13,10 +13,10 @@ use crate::math::{Matrix, View, product};
 use crate::onnx::{Graph, Value};
 use crate::params::Precision;
 
-/// Its name in a file.
+/// Name of this kind in a file.
 pub(super) const KIND: &str = "nodes";
 
-/// Rows that one thread makes short work of.
+/// Below this many rows one thread is fast enough.
 const FEW_ROWS: usize = 16;
 
 /// The paper's nodes: weights and biases uniform in [-scope, scope].
@@ -68,7 +68,7 @@ pub struct GaussianSpec {
     pub nodes: usize,
     /// g.
     pub activation: Activation,
-    /// What is done to the features first.
+    /// How the features are prepared.
     pub preparation: Preparation,
 }
 
@@ -110,7 +110,7 @@ impl Recipe for GaussianSpec {
 /// Fully connected nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense {
-    /// What is done to the features first.
+    /// How the features are prepared.
     pub prepared: Prepared,
     /// The nodes.
     pub nodes: Nodes,
@@ -130,7 +130,8 @@ pub(super) fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -
             let x: View<'_, f32> = x.into();
             product(nodes.weights.t(), x.t())
         }
-        // How single precision rounds depends on how many rows are multiplied at a time; this does not, but for ties.
+        // Rounding in single precision depends on how many rows are multiplied at a time; this does not,
+        // except for ties.
         Precision::F64 => {
             let x = Matrix::from_fn(x.n_features(), x.len(), |j, i| f64::from(x.row(i)[j]));
             product(nodes.weights.to_f64().t(), x.view()).to_f32()
@@ -138,7 +139,7 @@ pub(super) fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -
     };
     let activate = |row: &mut [f32]| nodes.activation.apply_in_turn(row, &nodes.biases);
     let n_nodes = nodes.len().max(1);
-    // Waking a second thread takes longer than a few rows.
+    // For a few rows, waking a second thread takes longer than the work itself.
     if x.len() < FEW_ROWS {
         h.values_mut().chunks_mut(n_nodes).for_each(activate);
     } else {

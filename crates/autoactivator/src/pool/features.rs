@@ -11,14 +11,14 @@ use crate::format::Container;
 use crate::onnx::{Graph, Value};
 use crate::params::Precision;
 
-/// Its name in a file.
+/// Name of this kind in a file.
 pub(super) const KIND: &str = "features";
 
-/// What is done to features that are read themselves.
+/// How the features are prepared when they are nodes themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeaturesSpec {
-    /// What is done to them.
+    /// How the features are prepared.
     pub preparation: Preparation,
 }
 
@@ -35,7 +35,7 @@ impl Recipe for FeaturesSpec {
         n_features
     }
 
-    /// There are as many as the rows have.
+    /// The number of nodes is that of the features, so there is no choice.
     fn set_nodes(&mut self, _: usize) {}
 
     fn make(&self, task: &FirstTask<'_>, _: usize) -> Result<Box<dyn Pool>, Error> {
@@ -51,11 +51,11 @@ impl Recipe for FeaturesSpec {
 /// A selection of the features.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features {
-    /// What is done to the features first.
+    /// How the features are prepared.
     pub prepared: Prepared,
-    /// Features of a row.
+    /// Number of features of a row.
     pub n_inputs: usize,
-    /// Those that are read, in order.
+    /// The features that are read, in order.
     pub features: Vec<usize>,
 }
 

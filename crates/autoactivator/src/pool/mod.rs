@@ -1,9 +1,9 @@
 //! The pool: candidate nodes, fixed when the first task arrives, from which consolidation recruits.
 //!
-//! Every kind is one file (or folder) that implements [`Pool`]: rows in, node outputs out, its place in a model file and
-//! its steps in an ONNX graph. [`PoolSpec`] says what to make; each of its kinds is a [`Recipe`]. Whatever is taken from
-//! data comes from the first task alone, and the compact form is what is stored: a patch keeps its patch, a filter that
-//! many nodes share is kept once.
+//! Every kind is one file (or folder) that implements [`Pool`]: rows in, node outputs out, plus its place in
+//! a model file and its steps in an ONNX graph. [`PoolSpec`] says what to make; each of its kinds is a
+//! [`Recipe`]. A pool takes data only from the first task, and it is stored in compact form: a patch keeps
+//! only its rectangle, and a filter that many nodes share is kept once.
 //!
 //! ```
 //! use autoactivator::data::Rows;
@@ -50,37 +50,37 @@ pub use patch::{DifferencesSpec, Field, Patches, PatchesSpec};
 pub use prepare::{Preparation, Prepared, Standard};
 pub use stack::{Block, Member, Stack, StackSpec};
 
-/// Nodes that answer rows.
+/// A collection of nodes that answer rows.
 ///
-/// Another crate may bring a kind of its own: implement this, tell [`register`] how it is read from a model file, and
-/// begin a learner over it with [`Consolidation::over`](crate::Consolidation::over).
+/// Another crate may bring its own kind: implement this trait, tell [`register`] how the pool is read from a
+/// model file, and create a learner over it with [`Consolidation::over`](crate::Consolidation::over).
 pub trait Pool: fmt::Debug + Send + Sync {
-    /// Features of a row.
+    /// Number of features of a row.
     fn n_inputs(&self) -> usize;
 
     /// Number of nodes.
     fn n_nodes(&self) -> usize;
 
-    /// Outputs of all nodes, `(n_samples, n_nodes)`, with products in this precision.
+    /// Outputs of all nodes, `(n_samples, n_nodes)`, computed in this precision.
     fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table;
 
-    /// The pool with these nodes alone, in this order.
+    /// The pool reduced to these nodes, in this order.
     fn select(&self, nodes: &[usize]) -> Box<dyn Pool>;
 
-    /// Floats that are stored for it.
+    /// Number of floats that are stored for the pool.
     fn n_floats(&self) -> usize;
 
-    /// Multiply-adds to answer one row.
+    /// Number of multiply-adds to answer one row.
     fn multiply_adds(&self) -> usize;
 
-    /// Puts its tensors into a container, their names beginning with `prefix`, and returns everything else about it: a
-    /// JSON object that [`described`] makes, with the `kind` that it is read by.
+    /// Puts the tensors into a container, their names beginning with `prefix`, and returns everything else
+    /// about the pool: a JSON object made by [`described`], with the `kind` that it is read by.
     fn pack(&self, container: &mut Container, prefix: &str) -> Json;
 
-    /// Adds the same steps as [`outputs`](Self::outputs) to an ONNX graph: `(n_samples, n_nodes)` from rows `x`.
+    /// Adds the steps of [`outputs`](Self::outputs) to an ONNX graph: `(n_samples, n_nodes)` from rows `x`.
     fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value;
 
-    /// A copy of it.
+    /// A copy of the pool.
     fn boxed(&self) -> Box<dyn Pool>;
 }
 
@@ -103,16 +103,16 @@ impl PartialEq for dyn Pool + '_ {
     }
 }
 
-/// `#[derive(PartialEq)]` of whoever holds a pool compares by reference.
+/// `#[derive(PartialEq)]` on a type that holds a pool compares by reference.
 impl PartialEq<&Self> for Box<dyn Pool> {
     fn eq(&self, other: &&Self) -> bool {
         **self == ***other
     }
 }
 
-/// The first task, as far as a pool may look at it.
+/// What a pool may see of the first task.
 pub struct FirstTask<'a> {
-    /// Its rows.
+    /// The rows.
     pub x: Rows<'a>,
     /// Place of each row's class.
     pub places: &'a [u32],
@@ -128,7 +128,7 @@ impl FirstTask<'_> {
         Random::new(self.seed, Stream::Pool { layer })
     }
 
-    /// The shape of its images, or the remedy.
+    /// The shape of the images; refused, with the remedy, if the rows are not images.
     pub fn image(&self, kind: &'static str) -> Result<ImageShape, Error> {
         let shape = self.image.ok_or(Error::NoImages { kind })?;
         if shape.n_values() == self.x.n_features() {
@@ -143,23 +143,23 @@ impl FirstTask<'_> {
 
 /// How a pool of one kind is made.
 pub trait Recipe {
-    /// Nodes it will have for rows of so many features.
+    /// Number of nodes for rows of `n_features`.
     fn n_nodes(&self, n_features: usize) -> usize;
 
-    /// Asks for this many nodes, as far as the kind has a choice.
+    /// Sets the number of nodes, if the kind has a choice.
     fn set_nodes(&mut self, nodes: usize);
 
-    /// Makes the pool for a first task, as this layer of a stack of pools: 0 when it stands alone.
+    /// Makes the pool for a first task; `layer` is its place in a stack of pools, 0 when it stands alone.
     fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error>;
 }
 
-/// Rows of the first task that show how large the outputs of nodes are, at most.
+/// Largest number of rows of the first task from which the scale of node outputs is taken.
 pub(crate) const OUTPUT_ROWS: usize = 4096;
 
-/// Nodes of a pool when nobody said how many.
+/// Number of nodes of a pool by default.
 const USUAL_NODES: usize = 2000;
 
-/// Most nodes of a pool: their Gram matrix takes 8 GB.
+/// Largest number of nodes of a pool: their Gram matrix then takes 8 GB.
 const MAX_NODES: usize = 1 << 15;
 
 /// What pool to make.
@@ -184,7 +184,7 @@ pub enum PoolSpec {
 }
 
 impl PoolSpec {
-    /// The kinds that a user can name, each with its meaning.
+    /// The kinds that a user can name, each with a description.
     pub const KINDS: [(&'static str, &'static str); 6] = [
         ("uniform", "The paper's nodes"),
         ("gaussian", "Gaussian weights and ReLU on standardised features"),
@@ -200,7 +200,7 @@ impl PoolSpec {
         ),
     ];
 
-    /// The kind of this name with its usual settings; none when there is no such kind.
+    /// The kind of this name with its default settings; none when there is no such kind.
     pub fn named(kind: &str) -> Option<Self> {
         Some(match kind {
             "uniform" => Self::Uniform(UniformSpec::default()),
@@ -213,14 +213,14 @@ impl PoolSpec {
         })
     }
 
-    /// The same with this many nodes, or filters of a convolution, as far as its kind has a choice.
+    /// The same spec with this many nodes, or filters of a convolution, if its kind has a choice.
     #[must_use]
     pub fn with_nodes(mut self, nodes: usize) -> Self {
         self.recipe_mut().set_nodes(nodes);
         self
     }
 
-    /// The same with so many random nodes on top, read beside it.
+    /// The same spec under a second layer of `directions` random nodes; both layers are read.
     #[must_use]
     pub fn under_second_layer(self, directions: usize) -> Self {
         Self::Stack(StackSpec::over(self, directions))
@@ -235,11 +235,11 @@ impl PoolSpec {
         Err(Error::Parameter {
             name: "pool".to_owned(),
             value: format!("{n_nodes} nodes"),
-            allowed: "from 1 to 32,768 nodes: the memory grows with their square".to_owned(),
+            allowed: "must be from 1 to 32,768 nodes: the memory grows with their square".to_owned(),
         })
     }
 
-    /// Nodes it will have for rows of so many features.
+    /// Number of nodes for rows of `n_features`.
     pub fn n_nodes(&self, n_features: usize) -> usize {
         self.recipe().n_nodes(n_features)
     }
@@ -273,7 +273,7 @@ impl PoolSpec {
     }
 }
 
-/// Reads a pool back from a container: its tensors have names that begin with the prefix, and the JSON is what
+/// Reads a pool back from a container: the names of its tensors begin with the prefix, and the JSON is what
 /// [`Pool::pack`] returned. The error says what does not fit.
 pub type Unpack = fn(&Container, &str, &Json) -> Result<Box<dyn Pool>, String>;
 
@@ -286,16 +286,16 @@ const UNPACK: [(&str, Unpack); 5] = [
     (stack::KIND, stack::unpack),
 ];
 
-/// Kinds that other crates brought.
+/// Kinds that other crates have registered.
 static REGISTERED: RwLock<BTreeMap<String, Unpack>> = RwLock::new(BTreeMap::new());
 
-/// Lets model files with pools of another crate's kind be read by this process. A kind of this crate cannot be replaced.
+/// Lets this process read model files with pools of another crate's kind. The kinds of this crate cannot be replaced.
 pub fn register(kind: &str, unpack: Unpack) {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.insert(kind.to_owned(), unpack);
 }
 
-/// Reads a pool back, refusing whatever does not fit together.
+/// Reads a pool back; refuses parts that do not fit together.
 pub(crate) fn unpack(
     container: &Container,
     prefix: &str,
@@ -318,7 +318,7 @@ pub(crate) fn unpack(
     Ok(pool)
 }
 
-/// A description of this kind: the kind, and the fields of `rest`.
+/// A description of a pool: the kind, and the fields of `rest`.
 pub fn described(kind: &str, rest: &impl Serialize) -> Json {
     let mut fields = Map::new();
     fields.insert("kind".to_owned(), Json::from(kind));
@@ -328,7 +328,7 @@ pub fn described(kind: &str, rest: &impl Serialize) -> Json {
     Json::Object(fields)
 }
 
-/// The fields of a description, as `T` has them.
+/// Reads the fields of a description into a `T`.
 fn read_description<T: for<'de> Deserialize<'de>>(description: &Json) -> Result<T, String> {
     T::deserialize(description).map_err(|e| format!("its description is damaged ({e})"))
 }
@@ -342,7 +342,7 @@ fn fits(condition: bool, prefix: &str) -> Result<(), String> {
     }
 }
 
-/// Refuses images that no file could hold.
+/// Refuses images larger than any file could hold.
 fn check_image(image: ImageShape, prefix: &str) -> Result<(), String> {
     let values = image
         .height
@@ -351,7 +351,7 @@ fn check_image(image: ImageShape, prefix: &str) -> Result<(), String> {
     fits(values.is_some_and(|n| (1..1 << 30).contains(&n)), prefix)
 }
 
-/// Outputs of all nodes as steps of an ONNX graph, also for a pool of which no node is read.
+/// Adds the outputs of all nodes to an ONNX graph; also works for a pool without nodes.
 pub(crate) fn to_onnx(pool: &dyn Pool, graph: &mut Graph, x: &Value) -> Value {
     if pool.n_nodes() == 0 {
         return graph.gather(x, []);

@@ -1,4 +1,4 @@
-//! Random hidden nodes g(xW + b): how they are drawn and what they answer.
+//! Random hidden nodes g(xW + b): how they are drawn, and what they output.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::Activation;
 use crate::math::{Matrix, Random, View, product};
 use crate::onnx::{Graph, Value};
 
-/// A collection of nodes over the same inputs, one column of weights each.
+/// A collection of nodes over the same inputs; each has one column of weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nodes {
     /// W, `(n_inputs, n_nodes)`.
@@ -19,17 +19,17 @@ pub struct Nodes {
     pub activation: Activation,
 }
 
-/// A node of an earlier or of the same unit, by name.
+/// Identity of a node of an earlier or of the same unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeId {
-    /// Unit that owns it, from 0.
+    /// Unit that owns the node, from 0.
     pub unit: u32,
-    /// Its place among the unit's own nodes of the first layer, from 0.
+    /// Place of the node among the unit's own nodes of the first layer, from 0.
     pub node: u32,
 }
 
 impl Nodes {
-    /// No nodes yet.
+    /// An empty collection.
     pub fn none(n_inputs: usize, activation: Activation) -> Self {
         Self {
             weights: Matrix::zeros(n_inputs, 0),
@@ -55,7 +55,7 @@ impl Nodes {
         self.biases.len()
     }
 
-    /// Whether there is no node at all.
+    /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.biases.is_empty()
     }
@@ -70,9 +70,9 @@ impl Nodes {
         h
     }
 
-    /// The transpose of what the nodes in `range` answer, `(range.len(), n_samples)`.
+    /// The transposed outputs of the nodes in `range`, `(range.len(), n_samples)`.
     ///
-    /// For few nodes and many rows this is faster: rows then enter the product as they lie in memory.
+    /// For few nodes and many rows this is faster: the product then reads rows as they lie in memory.
     pub fn outputs_by_row(&self, range: Range<usize>, x: View<'_, f32>) -> Matrix<f32> {
         let mut h = product(self.weights.columns(range.start, range.end).t(), x.t());
         self.activation.apply_in_turn(h.values_mut(), &self.biases[range]);
@@ -89,7 +89,7 @@ impl Nodes {
         }
     }
 
-    /// The same nodes over some of their inputs, `inputs`, where all others are zero.
+    /// The same nodes reduced to `inputs`, for rows on which all other inputs are zero.
     pub fn over(&self, inputs: &[usize]) -> Self {
         Self {
             weights: self.weights.gather_rows(inputs),
@@ -113,7 +113,7 @@ impl Nodes {
         self.biases.extend_from_slice(&other.biases);
     }
 
-    /// g(xW + b) as steps of an ONNX graph.
+    /// Adds g(xW + b) to an ONNX graph.
     pub fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value {
         let sums = graph.linear(x, &self.weights, &self.biases);
         self.activation.to_onnx(graph, &sums)

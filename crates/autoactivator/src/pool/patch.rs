@@ -1,4 +1,4 @@
-//! Nodes with a receptive field: each sees one rectangle of an image, and stores weights for that rectangle alone.
+//! Nodes with a receptive field: each sees one rectangle of an image, and stores weights only for that rectangle.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -14,13 +14,13 @@ use crate::math::{Matrix, Random};
 use crate::onnx::{Graph, Value};
 use crate::params::Precision;
 
-/// Its name in a file.
+/// Name of this kind in a file.
 pub(super) const KIND: &str = "patches";
 
-/// Sides of a receptive field, as fractions of the image's.
+/// Smallest and largest side of a receptive field, as fractions of the image's.
 const SIDES: (f32, f32) = (0.2, 0.8);
 
-/// Draws of two rows before giving up on finding a difference.
+/// Number of draws of two rows before the search for a difference is given up.
 const DRAWS_OF_TWO_ROWS: usize = 1000;
 
 /// Random nodes on random rectangles of an image.
@@ -107,20 +107,20 @@ pub struct Field {
     pub top: usize,
     /// First column of pixels.
     pub left: usize,
-    /// Rows of pixels.
+    /// Number of rows of pixels.
     pub height: usize,
-    /// Columns of pixels.
+    /// Number of columns of pixels.
     pub width: usize,
 }
 
 /// Nodes that see one rectangle each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Patches {
-    /// The images.
+    /// Shape of the images.
     pub image: ImageShape,
-    /// What each node sees.
+    /// The rectangle that each node sees.
     pub fields: Vec<Field>,
-    /// Weights of each node, for its field alone.
+    /// Weights of each node, only for its field.
     pub weights: Vec<Vec<f32>>,
     /// b, one per node.
     pub biases: Vec<f32>,
@@ -129,7 +129,7 @@ pub struct Patches {
 }
 
 impl Patches {
-    /// Normal weights on random rectangles, scaled to the size of the field.
+    /// Nodes with normal weights on random rectangles, scaled to the size of the field.
     pub fn random(random: &mut Random, image: ImageShape, n_nodes: usize, activation: Activation) -> Self {
         let mut pool = Self::none(image, activation);
         for _ in 0..n_nodes {
@@ -142,8 +142,8 @@ impl Patches {
         pool
     }
 
-    /// Differences of two rows of different classes, seen through random rectangles; the node is zero half-way
-    /// between the two.
+    /// Nodes whose weights are differences of two rows of different classes, seen through random rectangles;
+    /// a node is zero half-way between its two rows.
     pub fn differences(
         random: &mut Random,
         task: &FirstTask<'_>,
@@ -174,7 +174,7 @@ impl Patches {
         self.biases.push(bias);
     }
 
-    /// The nodes with zeros outside their fields: one product answers all of them.
+    /// The nodes with zeros outside their fields, so that one product answers all of them.
     pub fn spread(&self) -> Nodes {
         let mut weights = Matrix::zeros(self.image.n_values(), self.fields.len());
         for (j, (field, values)) in self.fields.iter().zip(&self.weights).enumerate() {
@@ -242,7 +242,7 @@ impl Field {
         }
     }
 
-    /// Places of its values in a row of features.
+    /// Indices of the field's values in a row of features.
     pub fn pixels(self, image: ImageShape) -> impl Iterator<Item = usize> {
         let line = image.width * image.channels;
         let rows = self.top..self.top + self.height;

@@ -1,4 +1,4 @@
-//! Features made comparable before random nodes see them, by what the first task showed of them.
+//! Making features comparable before random nodes see them, based on the first task.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -8,44 +8,44 @@ use crate::data::{Rows, Table};
 use crate::format::Container;
 use crate::onnx::{Graph, Value};
 
-/// Rows of the first task that show means and deviations, at most.
+/// Largest number of rows of the first task from which means and deviations are taken.
 const SHOWN_ROWS: usize = 8192;
 
-/// Added to each deviation, as a part of their mean.
+/// Added to each deviation, as a fraction of their mean.
 const FLOOR: f64 = 0.1;
 
-/// What is done to the features before nodes see them.
+/// How features are prepared before nodes see them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preparation {
-    /// Nothing.
+    /// Features stay as they are.
     #[default]
     None,
     /// Mean 0 and deviation 1 over the first task.
     Columns,
-    /// x / √(1 + |x|) of each value: near zero as it is, far out its square root, so that what the first task did not
-    /// foresee does not outshout the rest.
+    /// x / √(1 + |x|) of each value: near zero the value itself, far out its square root, so that large
+    /// values that the first task did not foresee do not drown out the rest.
     SoftRoot,
     /// Mean 0 and deviation 1 over the first task, then rows of length √n_features.
     Standardise,
-    /// A signed square root first, which tames the long tails of pooled activations; then as above.
+    /// A signed square root first, which tames the long tails of pooled activations; then as `Standardise`.
     SquareRoot,
-    /// A signed square root, then mean 0 and deviation 1 within each row: nothing is learned from the first task, so
-    /// that the pool is the same whatever task comes first.
+    /// A signed square root, then mean 0 and deviation 1 within each row. Nothing is learned from the first
+    /// task, so the pool is the same whatever task comes first.
     RowSquareRoot,
 }
 
-/// Means and deviations that a first task showed: what makes columns comparable.
+/// Means and deviations of the columns over the first task, which make columns comparable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standard {
     /// Subtracted from each column.
     pub shift: Vec<f32>,
-    /// Then multiplied.
+    /// Multiplied with each column after the shift.
     pub scale: Vec<f32>,
 }
 
 impl Standard {
-    /// Of the columns of `x`, each value seen through `f`.
+    /// Learns from the columns of `x`, each value passed through `f`.
     pub fn learn(x: Rows<'_>, f: impl Fn(f32) -> f32) -> Self {
         let step = x.len().div_ceil(SHOWN_ROWS).max(1);
         let (mut sum, mut squares, mut n) = (vec![0f64; x.n_features()], vec![0f64; x.n_features()], 0.0);
@@ -59,7 +59,7 @@ impl Standard {
         }
         let deviation = |(square, sum): (&f64, &f64)| (square / n - (sum / n).powi(2)).max(0.0).sqrt();
         let deviations: Vec<f64> = squares.iter().zip(&sum).map(deviation).collect();
-        // Columns that hardly move in the first task may move later: a floor keeps them from exploding.
+        // Columns that hardly vary in the first task may vary later: a floor keeps them from exploding.
         let floor = FLOOR * deviations.iter().sum::<f64>() / deviations.len().max(1) as f64;
         let floor = if floor > 0.0 { floor } else { 1.0 };
         Self {
@@ -68,7 +68,7 @@ impl Standard {
         }
     }
 
-    /// Of these columns alone.
+    /// Reduced to these columns.
     pub fn select(&self, columns: &[usize]) -> Self {
         let of = |values: &[f32]| columns.iter().map(|&column| values[column]).collect();
         Self {
@@ -86,13 +86,13 @@ impl Standard {
 }
 
 impl Standard {
-    /// Puts means and deviations into a container, under `prefix`.
+    /// Puts shift and scale into a container, under `prefix`.
     pub(crate) fn pack(&self, container: &mut Container, prefix: &str) {
         container.put_list(format!("{prefix}.shift"), &self.shift);
         container.put_list(format!("{prefix}.scale"), &self.scale);
     }
 
-    /// Means and deviations of `expected` columns, from under `prefix`.
+    /// Reads shift and scale of `expected` columns back from under `prefix`.
     pub(crate) fn unpack(container: &Container, prefix: &str, expected: usize) -> Result<Self, String> {
         let shift = container.list(&format!("{prefix}.shift"))?;
         let scale = container.list(&format!("{prefix}.scale"))?;
@@ -108,17 +108,17 @@ impl Standard {
     }
 }
 
-/// A preparation and what it learned from the first task.
+/// A preparation and what it has learned from the first task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
-    /// What is done.
+    /// Kind of preparation.
     pub preparation: Preparation,
-    /// Empty for preparations that learn nothing.
+    /// What was learned; empty for preparations that learn nothing.
     pub standard: Standard,
 }
 
 impl Prepared {
-    /// Leaves features as they are.
+    /// The preparation that leaves features as they are.
     pub fn nothing() -> Self {
         Self {
             preparation: Preparation::None,
@@ -139,7 +139,7 @@ impl Prepared {
         }
     }
 
-    /// The rows, prepared; none when nothing is to be done.
+    /// The prepared rows; none when there is nothing to do.
     pub fn apply(&self, x: Rows<'_>) -> Option<Table> {
         if self.preparation == Preparation::None {
             return None;
@@ -163,12 +163,12 @@ impl Prepared {
         Some(Table::from_whole_rows(values, x.n_features()))
     }
 
-    /// Floats that are stored for it.
+    /// Number of floats that are stored for the preparation.
     pub fn n_floats(&self) -> usize {
         self.standard.shift.len() + self.standard.scale.len()
     }
 
-    /// Reads it back from under `prefix`, for rows of `n_features`.
+    /// Reads the preparation back from under `prefix`, for rows of `n_features`.
     pub(crate) fn unpack(
         container: &Container,
         prefix: &str,
@@ -186,7 +186,7 @@ impl Prepared {
         })
     }
 
-    /// The same preparation as steps of an ONNX graph.
+    /// Adds the preparation to an ONNX graph.
     pub(crate) fn to_onnx(&self, graph: &mut Graph, x: &Value, n_features: usize) -> Value {
         let comparable = match self.preparation {
             Preparation::None => return x.clone(),
@@ -225,7 +225,7 @@ fn soft_root(graph: &mut Graph, x: &Value) -> Value {
     graph.apply("Div", &[x, &root])
 }
 
-/// What brings each row to length √n_features; 0 for rows without length.
+/// The factor that brings each row to length √n_features; 0 for rows of zeros.
 fn length_factor(graph: &mut Graph, x: &Value, n_features: usize) -> Value {
     let zero = graph.floats(&[], &[0.0]);
     let length = graph.floats(&[], &[(n_features as f32).sqrt()]);
@@ -240,7 +240,7 @@ impl Preparation {
         matches!(self, Self::Columns | Self::Standardise | Self::SquareRoot)
     }
 
-    /// Whether rows come out with the length √n_features.
+    /// Whether every prepared row has the length √n_features.
     pub fn has_rows_of_one_length(self) -> bool {
         matches!(self, Self::Standardise | Self::SquareRoot | Self::RowSquareRoot)
     }

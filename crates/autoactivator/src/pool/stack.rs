@@ -1,8 +1,8 @@
 //! Two layers, both read: a first pool, and random nodes on its outputs.
 //!
-//! The second layer's directions are structured: signs, a Walsh-Hadamard transform, signs again, another transform.
-//! They behave like independent random directions, but cost two signs a node to store instead of a column of weights,
-//! and n log n operations to evaluate instead of n².
+//! The second layer's directions are structured: signs, a Walsh-Hadamard transform, signs again, another
+//! transform. They behave like independent random directions, but each node stores two signs instead of a
+//! column of weights, and evaluating them takes n log n operations instead of n².
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use crate::math::{Matrix, Random, vectorised};
 use crate::onnx::{Graph, Value};
 use crate::params::Precision;
 
-/// Its name in a file.
+/// Name of this kind in a file.
 pub(super) const KIND: &str = "stack";
 
 /// Random nodes on the outputs of another pool, both read.
@@ -29,12 +29,12 @@ pub(super) const KIND: &str = "stack";
 pub struct StackSpec {
     /// The first layer.
     pub first: Box<PoolSpec>,
-    /// What is done to the outputs of the first layer before the second sees them.
+    /// How the outputs of the first layer are prepared before the second layer sees them.
     #[serde(default = "standardise")]
     pub preparation: Preparation,
-    /// Random directions of the second layer.
+    /// Number of random directions of the second layer.
     pub directions: usize,
-    /// Functions that each direction is seen through, a node each.
+    /// Functions that each direction is passed through; each makes a node.
     pub activations: Vec<Activation>,
 }
 
@@ -43,7 +43,8 @@ fn standardise() -> Preparation {
 }
 
 impl StackSpec {
-    /// So many random ReLU nodes on `first`. Features keep their sizes and are seen through their soft roots.
+    /// A spec of `directions` random ReLU nodes on `first`. Features keep their scale and are passed through
+    /// their soft roots.
     pub fn over(first: PoolSpec, directions: usize) -> Self {
         Self {
             preparation: match first {
@@ -77,13 +78,13 @@ impl Recipe for StackSpec {
 /// A first layer and random nodes on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stack {
-    /// The first layer, all nodes that the second one needs.
+    /// The first layer: all nodes that the second one needs.
     pub first: Box<dyn Pool>,
-    /// Makes outputs of the first layer comparable.
+    /// Makes the outputs of the first layer comparable.
     pub prepared: Prepared,
-    /// Random directions, a power of two in each block.
+    /// Random directions, a power of two per block.
     pub blocks: Vec<Block>,
-    /// The functions g that each direction is seen through.
+    /// The functions g that each direction is passed through.
     pub activations: Vec<Activation>,
     /// The nodes of both layers that are read, in order.
     pub members: Vec<Member>,
@@ -95,26 +96,26 @@ pub struct Stack {
 pub enum Member {
     /// A node of the first layer.
     First(u32),
-    /// One direction seen through one function.
+    /// One direction passed through one function.
     Second {
-        /// Place of g among the activations.
+        /// Index of g among the activations.
         activation: u32,
-        /// The direction, block after block.
+        /// Index of the direction, block after block.
         direction: u32,
     },
 }
 
-/// Two rows of signs, 1 or -1, that make the directions of one transform.
+/// Two rows of signs, 1 or -1, that define the directions of one transform.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// Before the first transform.
+    /// Signs before the first transform.
     pub outer: Vec<f32>,
-    /// Before the second one.
+    /// Signs before the second transform.
     pub inner: Vec<f32>,
 }
 
 impl Stack {
-    /// Random directions over the outputs of `first`, each seen through every function.
+    /// Random directions over the outputs of `first`, each passed through every function.
     pub fn new(random: &mut Random, first: Box<dyn Pool>, x: Rows<'_>, spec: &StackSpec) -> Self {
         let (directions, activations) = (spec.directions, &spec.activations);
         let step = x.len().div_ceil(OUTPUT_ROWS).max(1);
@@ -144,14 +145,14 @@ impl Stack {
         }
     }
 
-    /// Directions of a block.
+    /// Number of directions of a block.
     fn size(&self) -> usize {
         self.first.n_nodes().next_power_of_two()
     }
 }
 
 impl Block {
-    /// Projects `row`, padded with zeros, on the directions of this block.
+    /// Projects `row`, padded with zeros, onto the directions of this block.
     #[inline(always)]
     fn project(&self, row: &[f32], z: &mut [f32]) {
         z[row.len()..].fill(0.0);
@@ -167,7 +168,7 @@ impl Block {
 #[inline(always)]
 fn hadamard(z: &mut [f32]) {
     let mut half = 1;
-    // The first steps reach within a few values: eight at a time stay in one register.
+    // The first steps combine values close to each other: eight at a time stay in one register.
     for eight in z.chunks_exact_mut(8) {
         for half in [1, 2, 4] {
             for pair in eight.chunks_exact_mut(2 * half) {
@@ -249,7 +250,7 @@ impl Pool for Stack {
         Table::from_whole_rows(values, n_nodes)
     }
 
-    /// The first layer stays whole as long as a node of the second one, which reads all of it, is kept.
+    /// Keeps the first layer whole as long as any node of the second layer, which reads all of it, is kept.
     fn select(&self, nodes: &[usize]) -> Box<dyn Pool> {
         let members: Vec<Member> = nodes.iter().map(|&node| self.members[node]).collect();
         let first = |member: &Member| match member {
@@ -294,7 +295,7 @@ impl Pool for Stack {
         )
     }
 
-    /// Both layers side by side, and the nodes that are read taken from them.
+    /// Puts both layers side by side and takes the nodes that are read.
     fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value {
         let first = to_onnx(&*self.first, graph, x);
         let n_first = self.first.n_nodes();
@@ -323,8 +324,8 @@ impl Pool for Stack {
     }
 }
 
-/// Projections on the directions of all blocks, `(n_samples, n_blocks · size)`. In a graph the Walsh-Hadamard transform
-/// becomes two small products instead of one huge one.
+/// Projections onto the directions of all blocks, `(n_samples, n_blocks · size)`. In a graph the
+/// Walsh-Hadamard transform becomes two small products instead of one huge one.
 fn project_onnx(graph: &mut Graph, blocks: &[Block], size: usize, x: &Value) -> Value {
     let (a, b) = factors(size);
     let (h_a, h_b) = (hadamard_onnx(graph, a), hadamard_onnx(graph, b));
@@ -341,7 +342,7 @@ fn project_onnx(graph: &mut Graph, blocks: &[Block], size: usize, x: &Value) -> 
     graph.reshape(&z, &[blocks.len() * size])
 }
 
-/// Two powers of two, as equal as can be, whose product is `size`.
+/// Two powers of two, as nearly equal as possible, whose product is `size`.
 fn factors(size: usize) -> (usize, usize) {
     let a = 1 << (size.trailing_zeros() / 2);
     (a, size / a)

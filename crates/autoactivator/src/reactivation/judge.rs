@@ -1,8 +1,9 @@
 //! Judgement of candidates on rows: their outputs, and what each batch takes off the residual there.
 //!
-//! A [`Trial`] lets batches go on from row to row, some further than others, and never computes twice what a batch has
-//! shown already. Rows and batches are dealt with in tiles that fit the cache, in parallel; products are in single
-//! precision, their sums over tiles in double, in the order of the rows, so that the number of threads changes nothing.
+//! A [`Trial`] takes batches on from row to row, some further than others, and never recomputes what a batch
+//! has already shown. Rows and batches are processed in tiles that fit the cache, in parallel. Products are
+//! in single precision; their sums over tiles are in double, in row order, so that the number of threads
+//! changes nothing.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use super::supervisor::{Reduction, reduction};
 use crate::math::{Matrix, View, gram, product};
 use crate::pool::Nodes;
 
-/// Nodes of a tile, about.
+/// Approximate number of nodes of a tile.
 const TILE_NODES: usize = 128;
 
 /// Batches of candidates, each judged on the first rows of a task.
@@ -22,12 +23,12 @@ pub struct Trial<'a> {
     x: View<'a, f32>,
     e: View<'a, f32>,
     l: usize,
-    /// One for every batch.
+    /// Where each batch stands.
     standings: Vec<Standing>,
     legs: Vec<Leg>,
 }
 
-/// How far a batch has come, and the sums over those rows that its reduction follows from.
+/// How many rows a batch has seen, and the sums over those rows from which its reduction follows.
 #[derive(Clone)]
 struct Standing {
     rows: usize,
@@ -55,7 +56,7 @@ struct Tile {
 }
 
 impl<'a> Trial<'a> {
-    /// The batches of `l` among `nodes` before the first of rows `x` with residual `e`.
+    /// Batches of `l` among `nodes`, before the first of the rows `x` with residual `e`.
     pub fn new(nodes: Nodes, x: View<'a, f32>, e: View<'a, f32>, l: usize) -> Self {
         let standing = Standing {
             rows: 0,
@@ -72,7 +73,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Nodes of a batch.
+    /// Number of nodes of a batch.
     pub fn l(&self) -> usize {
         self.l
     }
@@ -82,7 +83,7 @@ impl<'a> Trial<'a> {
         self.standings.len()
     }
 
-    /// Number of rows in all.
+    /// Total number of rows.
     pub fn n_rows(&self) -> usize {
         self.x.n_rows()
     }
@@ -92,8 +93,8 @@ impl<'a> Trial<'a> {
         self.e
     }
 
-    /// Judges `batches` on the rows before `end` that they have not seen, and tells what each takes off the squared
-    /// residual on all rows before `end`.
+    /// Judges `batches` on the rows before `end` that they have not seen, and returns what each takes off the
+    /// squared residual on all rows before `end`.
     pub fn go_on(&mut self, batches: &[usize], end: usize) -> Vec<Reduction> {
         let mut starts: Vec<usize> = batches.iter().map(|&b| self.standings[b].rows).collect();
         starts.sort_unstable();
@@ -161,7 +162,7 @@ impl Leg {
         self.rows.len().div_ceil(TILE_ROWS)
     }
 
-    /// The batches, by their place in the leg, and the rows of a tile.
+    /// The batches of a tile, by their place in the leg, and its rows.
     fn part(&self, tile: usize) -> (Range<usize>, Range<usize>) {
         let batch = tile / self.tiles_per_group() * self.batches_per_group();
         let row = self.rows.start + tile % self.tiles_per_group() * TILE_ROWS;
@@ -199,7 +200,7 @@ impl Tile {
 }
 
 impl Standing {
-    /// Adds what the batch at `place` in the tile has shown.
+    /// Adds the sums of the batch at `place` in the tile.
     fn add(&mut self, tile: &Tile, place: usize) {
         let l = self.gram.n_cols();
         let shown = tile.grams[place].values();

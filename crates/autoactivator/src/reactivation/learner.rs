@@ -1,4 +1,4 @@
-//! The paper's learner: learns one task into a unit, and wakes the unit that fits a group of rows.
+//! The paper's learner: it learns each task into a unit, and wakes the unit that fits a group of rows.
 
 use rayon::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::params::Checked;
 /// Rows that one thread predicts at a time.
 const JUDGED_TOGETHER: usize = 256;
 
-/// Gigabytes that the outputs of all candidates of a step may take.
+/// Gigabytes that the outputs of all candidates of a step may occupy.
 const CANDIDATES_GB: usize = 8;
 
 /// The paper's learner.
@@ -29,16 +29,16 @@ pub struct Reactivation {
     pub(crate) origin: Option<Origin>,
 }
 
-/// What a group of rows woke.
+/// The unit that a group of rows woke, and the evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Awakening {
-    /// The unit, from 0: the task identity.
+    /// Index of the unit, from 0: the task identity.
     pub unit: usize,
-    /// threshold~(t): what the group gives every unit.
+    /// threshold~(t) for every unit: how sure the unit is of the group.
     pub given: Vec<f64>,
     /// |threshold(t) - threshold~(t)| for every unit, Eq. (threshold_dis).
     pub distances: Vec<f64>,
-    /// The class of each row, as a place in the learner's list.
+    /// The class of each row, as an index into the learner's list.
     pub classes: Vec<u32>,
 }
 
@@ -54,27 +54,27 @@ impl Reactivation {
         }
     }
 
-    /// Its parameters.
+    /// The parameters.
     pub fn params(&self) -> &ReactivationParams {
         &self.params
     }
 
-    /// Its units, one per task.
+    /// The units, one per task.
     pub fn units(&self) -> &[NeuralUnit] {
         &self.units
     }
 
-    /// What computed the rows, where that was said.
+    /// What computed the rows, if that is recorded.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
     }
 
-    /// Says what computes the rows.
+    /// Records what computes the rows.
     pub fn set_origin(&mut self, origin: Option<Origin>) {
         self.origin = origin;
     }
 
-    /// Gives a class another name; its units stay as they are.
+    /// Renames a class; its units stay as they are.
     pub fn rename_class(&mut self, from: &str, to: &str) -> Result<(), Error> {
         self.classes.rename(from, to)?;
         let named = self.units.iter_mut().flat_map(|unit| &mut unit.growth.classes);
@@ -84,7 +84,7 @@ impl Reactivation {
         Ok(())
     }
 
-    /// Wakes the unit whose threshold is nearest to what the group gives it (Eq. threshold_dis).
+    /// Wakes the unit whose threshold is nearest to how sure it is of the group (Eq. threshold_dis).
     pub fn reactivate(&self, group: Rows<'_>) -> Result<Awakening, Error> {
         self.check_predictable(group)?;
         let outputs = self.outputs(group, &self.all_units());
@@ -105,7 +105,7 @@ impl Reactivation {
         })
     }
 
-    /// The class of each row, a group of its own: one that is `possible`, by one of these units.
+    /// The class of each row, judged as a group of one, among `units` and the classes that are `possible`.
     fn each_alone(&self, x: Rows<'_>, units: &[&NeuralUnit], possible: impl Fn(u32) -> bool) -> Vec<u32> {
         let outputs = self.outputs(x, units);
         let class = |i| {
@@ -119,20 +119,20 @@ impl Reactivation {
         (0..x.len()).map(class).collect()
     }
 
-    /// Scores of every class, `(n_samples, n_classes)`, each row a group of one: what the softmax of its unit gives it,
-    /// less one for every unit that would wake before. The highest is the class that `predict` answers.
+    /// Scores of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the class's
+    /// unit, less one for every unit that would wake before it. The highest score is the class that `predict` returns.
     pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
         self.class_by_class(x, f64::NEG_INFINITY, |order, p| p - order as f64)
     }
 
-    /// Probability of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the unit that
-    /// wakes, and 0 for the classes of all others.
+    /// Probability of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the unit
+    /// that wakes, and 0 for the classes of all other units.
     pub fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
         self.class_by_class(x, 0.0, |order, p| if order == 0 { p } else { 0.0 })
     }
 
-    /// The highest `value` that a class has in any unit, from the unit's place in the order of awakening and its
-    /// softmax; `lowest` where there is none.
+    /// The highest `value` of each class over all units, computed from the unit's rank in the order of waking
+    /// and its softmax; `lowest` for a class that no unit has.
     fn class_by_class(
         &self,
         x: Rows<'_>,
@@ -192,7 +192,7 @@ impl Reactivation {
         Ok(())
     }
 
-    /// Refuses what would not fit into memory rather than trying.
+    /// Refuses candidates that would not fit into memory.
     fn check_candidates(&self, rows: usize) -> Result<(), Error> {
         let candidates = self.params.t_max.saturating_mul(self.params.step_size);
         if rows.saturating_mul(candidates).saturating_mul(size_of::<f32>()) <= CANDIDATES_GB << 30 {
@@ -205,7 +205,7 @@ impl Reactivation {
         })
     }
 
-    /// Changes what is done with classes that an earlier task brought.
+    /// Changes how classes that an earlier task brought are treated.
     pub fn set_repeated_classes(&mut self, choice: RepeatedClasses) {
         self.params.set(|params| params.repeated_classes = choice);
     }
@@ -279,7 +279,7 @@ impl Learner for Reactivation {
         let units = self.all_units();
         let each_alone = |rows| self.each_alone(rows, &units, |_| true);
         if x.len() <= JUDGED_TOGETHER {
-            // Waking another thread would take longer than a few rows do.
+            // For a few rows, waking another thread would take longer than predicting.
             return Ok(each_alone(x));
         }
         let chunks: Vec<Rows<'_>> = x.chunks(JUDGED_TOGETHER).collect();
@@ -291,7 +291,7 @@ impl Learner for Reactivation {
         Ok(self.reactivate(x)?.classes)
     }
 
-    /// Wakes only units that know one of these classes: with the classes of one task, that task's unit.
+    /// Wakes only units that know one of these classes: given the classes of one task, that task's unit.
     fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
         self.check_predictable(x)?;
         let told: Vec<&NeuralUnit> = self
@@ -316,7 +316,7 @@ impl Learner for Reactivation {
             nodes: self.units.iter().map(NeuralUnit::n_nodes).sum(),
             model_floats,
             memory_floats: 0,
-            // Every weight is used once; a borrowed node is computed again by the unit that borrows it.
+            // Every weight is used once; a borrowed node is recomputed by the unit that borrows it.
             multiply_adds: model_floats + self.borrowed_weights(),
         }
     }
@@ -344,7 +344,7 @@ fn nearest(distances: impl Iterator<Item = f64>) -> usize {
     closest.map_or(0, |(unit, _)| unit)
 }
 
-/// The places that occur, in ascending order.
+/// The distinct places, in ascending order.
 fn distinct(places: &[u32]) -> Vec<u32> {
     let mut distinct = places.to_vec();
     distinct.sort_unstable();
@@ -360,8 +360,8 @@ fn one_hot(codes: &[usize], n_classes: usize) -> Matrix<f64> {
     )
 }
 
-/// A task's rows, some of each class kept to watch. Of the others every first part is a stratified sample, as
-/// screening wants it.
+/// The rows of a task, with some of each class kept for validation. Any first part of the others is a
+/// stratified sample, as screening requires.
 struct Split {
     train: Table,
     train_codes: Vec<usize>,

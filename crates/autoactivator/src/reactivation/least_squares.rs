@@ -1,10 +1,11 @@
 //! The stepwise update (Eq. W_L+1): output weights that stay the least-squares optimum while nodes join.
 //!
-//! The paper updates the pseudoinverse of a partitioned matrix. [`StepwiseFit`] reaches the same optimum through
-//! an orthogonal basis Q of the node outputs, A = Q R: new columns are orthogonalised against Q (twice, which is
-//! enough), the residual loses its projection on what is left of them, and columns that add nothing - the
-//! paper's second branch, duplicates, zeros - simply add no basis vector. The residual can therefore never grow,
-//! and both branches are one. The paper's own formula stands in the tests, beside a solve from scratch.
+//! The paper updates the pseudoinverse of a partitioned matrix. [`StepwiseFit`] reaches the same optimum
+//! through an orthogonal basis Q of the node outputs, A = Q R: new columns are orthogonalised against Q
+//! (twice, which is enough), and the residual loses its projection on their remainder. Columns that add
+//! nothing - the paper's second branch, duplicates, zeros - simply add no basis vector. The residual can
+//! therefore never grow, and both branches are one. The tests have the paper's own formula, beside a solve
+//! from scratch.
 
 use std::ops::Range;
 
@@ -13,11 +14,11 @@ use rayon::prelude::*;
 use super::TILE_ROWS;
 use crate::math::{Matrix, add_product, gram, product, solve_positive_definite, vectorised};
 
-/// A new column must keep this much of its length after projection to count as a new direction. Node outputs
-/// carry the rounding of single precision, so anything below it is noise.
+/// Part of its length that a new column must keep after projection to count as a new direction. Node outputs
+/// carry the rounding of single precision, so anything below is noise.
 const NEW_DIRECTION: f64 = 1e-7;
 
-/// A column stands at right angles to the basis when no more of its length than this lies along it.
+/// A column is orthogonal to the basis when no larger part of its length than this lies along it.
 const RIGHT_ANGLE: f64 = 1e-12;
 
 /// Partial sums of a dot product: enough for the widest instruction set, and the same on every machine.
@@ -50,7 +51,7 @@ impl StepwiseFit {
         }
     }
 
-    /// Columns so far.
+    /// Number of columns so far.
     pub fn n_nodes(&self) -> usize {
         self.r.len()
     }
@@ -60,7 +61,7 @@ impl StepwiseFit {
         &self.residual
     }
 
-    /// Lets the columns of `g` join.
+    /// Appends the columns of `g`.
     pub fn append(&mut self, g: &Matrix<f64>) {
         let (z, d) = self.outside(g);
         for j in 0..g.n_cols() {
@@ -71,7 +72,7 @@ impl StepwiseFit {
 
     /// The part of `g` outside the basis, `(n_samples, l)`, and its coordinates inside, `(l, rank)`.
     ///
-    /// Done tile by tile of rows: the second projection finds in the cache what the first correction has just left.
+    /// Works on one tile of rows at a time, so that the second projection finds the result of the first in the cache.
     fn outside(&self, g: &Matrix<f64>) -> (Matrix<f64>, Matrix<f64>) {
         let n = g.n_rows();
         let tiles = (0..n)
@@ -110,12 +111,11 @@ impl StepwiseFit {
         sum
     }
 
-    /// Adds one column, given its part `z` outside the basis as it was before the batch and its coordinates
-    /// inside.
+    /// Appends one column, given its part `z` outside the basis as it was before the batch, and its coordinates inside.
     fn append_one(&mut self, mut z: Vec<f64>, mut coordinates: Vec<f64>, length: f64) {
         let known = coordinates.len();
         coordinates.resize(self.q.n_cols(), 0.0);
-        // The batch's own earlier columns have extended the basis meanwhile.
+        // Earlier columns of this batch have extended the basis in the meantime.
         let mut rest = dot(&z, &z).sqrt();
         for _ in 0..2 {
             let before = rest;
@@ -125,7 +125,7 @@ impl StepwiseFit {
                 *coordinate += along;
             }
             rest = dot(&z, &z).sqrt();
-            // Rounding is then as small beside what is left as it was before.
+            // Rounding is then as small relative to the remainder as it was before.
             if rest > 0.5 * before {
                 break;
             }
@@ -151,7 +151,7 @@ impl StepwiseFit {
         self.projections.push(projection);
     }
 
-    /// Takes back all columns after the first `n_nodes`.
+    /// Removes all columns after the first `n_nodes`.
     pub fn truncate(&mut self, n_nodes: usize) {
         let rank = n_nodes.checked_sub(1).map_or(0, |last| self.ranks[last]);
         for k in rank..self.q.n_cols() {
@@ -167,7 +167,7 @@ impl StepwiseFit {
 
     /// W, `(n_nodes, n_classes)`: minimises |Y - A W|² + ρ |W|², with ρ = `ridge` · mean(diag(AᵀA)).
     ///
-    /// As ρ goes to zero this is A†Y, also where columns depend on each other. `None` when the solve breaks down.
+    /// As ρ goes to zero this is A†Y, even if columns depend on each other. `None` when the solve breaks down.
     pub fn weights(&self, ridge: f64) -> Option<Matrix<f64>> {
         let n = self.n_nodes();
         let r = Matrix::from_fn(self.q.n_cols(), n, |k, j| {
@@ -175,7 +175,7 @@ impl StepwiseFit {
         });
         let mut gram = gram(r.view());
         let mean_diagonal = (0..n).map(|j| gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
-        // Columns of zeros alone leave nothing to scale by; any constant then gives the zero weights.
+        // If all columns are zero there is nothing to scale by; any constant then gives zero weights.
         let rho = ridge * if mean_diagonal > 0.0 { mean_diagonal } else { 1.0 };
         for j in 0..n {
             gram[(j, j)] += rho;
@@ -188,7 +188,7 @@ impl StepwiseFit {
     }
 }
 
-/// Whether what is left of every column, in tiles of rows, stands at right angles to the basis as it is.
+/// Whether the remainder of every column, in tiles of rows, is already orthogonal to the basis.
 fn is_negligible(correction: &Matrix<f64>, z: &[(Range<usize>, Matrix<f64>)]) -> bool {
     (0..correction.n_rows()).all(|j| {
         let along: f64 = correction.cols().map(|d| d[j] * d[j]).sum();
@@ -197,7 +197,7 @@ fn is_negligible(correction: &Matrix<f64>, z: &[(Range<usize>, Matrix<f64>)]) ->
     })
 }
 
-/// Tiles of rows one below the other.
+/// Stacks tiles of rows on top of each other.
 fn stacked(tiles: &[(Range<usize>, Matrix<f64>)], n_rows: usize, n_cols: usize) -> Matrix<f64> {
     let mut stacked = Matrix::zeros(n_rows, n_cols);
     for j in 0..n_cols {

@@ -1,8 +1,9 @@
 //! Reactivation, the paper's learner: one neural unit per task, and the unit that fits a group of rows wakes up.
 //!
-//! In the order of its flow: `recruit` draws candidate nodes, `screen` looks at them on some rows, `judge` on all of
-//! them, the [`Supervisor`] decides who joins, [`StepwiseFit`] keeps the output weights optimal meanwhile; a
-//! [`NeuralUnit`] is what grows, its threshold says how sure it is of its own rows, and [`Reactivation`] is the learner.
+//! In the order of its flow: `recruit` draws candidate nodes, `screen` judges them on some rows and `judge`
+//! on all of them, the [`Supervisor`] decides which of them join, and [`StepwiseFit`] keeps the output
+//! weights optimal meanwhile. A [`NeuralUnit`] is what grows, its threshold says how sure it is of its own
+//! rows, and [`Reactivation`] is the learner.
 //!
 //! ```
 //! use autoactivator::prelude::*;
@@ -27,7 +28,7 @@ mod supervisor;
 mod threshold;
 mod unit;
 
-/// Rows of a tile; 24 and 48 divide it, which the kernels of products like.
+/// Rows of a tile; divisible by 24 and 48, which suits the kernels of products.
 const TILE_ROWS: usize = 480;
 
 pub use judge::Trial;

@@ -1,4 +1,4 @@
-//! The paper's learner as tensors: two per former layer, one per readout, one for all thresholds.
+//! The paper's learner as tensors: two per former layer, one per readout, and one for all thresholds.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::format::Container;
 use crate::params::Check;
 use crate::pool::{NodeId, Nodes};
 
-/// Its name in the file.
+/// Name of this kind in a file.
 pub const NAME: &str = "reactivation";
 
 #[derive(Serialize, Deserialize)]

@@ -10,53 +10,54 @@ use crate::pool::Activation;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReactivationParams {
-    /// *l*: nodes that join at a time. Paper: 10. From 1 to 10,000.
+    /// *l*: number of nodes that join at a time. Paper: 10. From 1 to 10,000.
     pub step_size: usize,
     /// *T_max*: batches drawn at random for every join. Paper: 50. From 1 to 100,000.
     pub t_max: usize,
-    /// *L_max(t)*: nodes at which a layer of a unit is finished. Paper: 200 on MNIST. From 1 to 100,000.
+    /// *L_max(t)*: number of nodes at which a layer of a unit is finished. Paper: 200 on MNIST. From 1 to 100,000.
     pub l_max: usize,
     /// *R(t)*: training accuracy at which a unit is finished. Paper: 0.99 on MNIST. In (0, 1]; 1 asks for every row.
     pub expected_accuracy: f64,
     /// *r(t)*: fraction of the squared residual that may remain after a join; relaxed towards 1 when no batch
     /// passes. Paper: 0.9. In (0, 1).
     pub r: f64,
-    /// *λ*: weights and biases are uniform in [-λ, λ]; tried in this order until a batch passes. Each above 0.
+    /// *λ*: weights and biases are uniform in [-λ, λ]; the scopes are tried in order until a batch passes.
+    /// Each above 0.
     pub scopes: Vec<f32>,
     /// *g*: the activation function.
     pub activation: Activation,
     /// Regularisation of the output weights, relative to the mean diagonal of AᵀA. At least 0.
     pub ridge: f64,
-    /// Fraction of a task's rows kept to watch the residual. Paper: 0.1. In [0, 1); 0 switches it off.
+    /// Fraction of a task's rows kept to validate the residual. Paper: 0.1. In [0, 1); 0 switches validation off.
     pub validation: f64,
-    /// Joins without a new lowest validation residual after which a unit is finished. At least 1.
+    /// Number of joins without a new lowest validation residual after which a unit is finished. At least 1.
     pub patience: usize,
-    /// Former layers of a unit, each grown on the outputs of the one before. From 1 to 16.
+    /// Number of former layers of a unit, each grown on the outputs of the one before. From 1 to 16.
     pub layers: usize,
-    /// Whether nodes of earlier units stand among the candidates.
+    /// Whether nodes of earlier units are candidates, too.
     pub reuse: bool,
-    /// Whether candidates are looked at on some rows first; the paper judges all of them on all rows.
+    /// Whether candidates are screened on some rows first; the paper judges all of them on all rows.
     #[serde(skip_serializing_if = "is_true")]
     pub screening: bool,
-    /// What to do with a class that an earlier task brought.
+    /// How a class that an earlier task brought is treated.
     pub repeated_classes: RepeatedClasses,
     /// Seed of everything random.
     pub seed: u64,
 }
 
-/// Screening is the rule: model files of before it could be switched off do not speak of it.
+/// Screening is the rule, and model files from before it could be switched off do not mention it.
 fn is_true(screening: &bool) -> bool {
     *screening
 }
 
-/// What to do with a class that an earlier task brought.
+/// How a class that an earlier task brought is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RepeatedClasses {
     /// Refuse the task.
     #[default]
     Refuse,
-    /// Grow another unit for it; at prediction the units compete.
+    /// Grow another unit for the class; at prediction the units compete.
     Accept,
 }
 
@@ -101,7 +102,7 @@ impl Check for ReactivationParams {
             .or_else(|| unless(self.r > 0.0 && self.r < 1.0, "r", &self.r, "above 0 and below 1"))
             .or_else(|| {
                 let inside = self.ridge >= 0.0 && self.ridge.is_finite();
-                unless(inside, "ridge", &self.ridge, "a finite number of at least 0")
+                unless(inside, "ridge", &self.ridge, "finite and at least 0")
             })
             .or_else(|| {
                 let inside = (0.0..1.0).contains(&self.validation);

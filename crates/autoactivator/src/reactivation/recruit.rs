@@ -1,8 +1,8 @@
 //! Recruitment: draw batches of candidate nodes, let the supervisor judge them, hand over the one that joins.
 //!
-//! Candidates are drawn at random, scope after scope, and - when reuse is on - taken from earlier units. Where rows are
-//! many, a [`screen`](crate::screen) on some of them finds the few that are judged on all; nobody joins, and growth
-//! does not end, on the evidence of some rows alone.
+//! Candidates are drawn at random, scope after scope, and - when reuse is on - taken from earlier units. With
+//! many rows, a screening (`screen`) on some of them finds the few candidates that are judged on all. No
+//! batch joins, and growth does not end, on the evidence of only some rows.
 
 use super::judge::Trial;
 use super::params::ReactivationParams;
@@ -14,19 +14,19 @@ use crate::pool::{NodeId, Nodes};
 
 /// A batch of nodes that joins.
 pub struct Recruits {
-    /// Where its nodes come from.
+    /// Where the nodes come from.
     pub source: Source,
-    /// Their outputs on the training rows, `(n_samples, l)`.
+    /// Outputs of the nodes on the training rows, `(n_samples, l)`.
     pub outputs: Matrix<f32>,
-    /// λ they were drawn with; none for nodes of earlier units.
+    /// The λ that the nodes were drawn with; none for nodes of earlier units.
     pub scope: Option<f32>,
-    /// How they passed.
+    /// How the nodes passed.
     pub verdict: Verdict,
 }
 
 /// Where recruited nodes come from.
 pub enum Source {
-    /// Drawn at random just now.
+    /// Newly drawn at random.
     Drawn(Nodes),
     /// Nodes of earlier units, by their place among [`EarlierNodes`].
     Earlier(std::ops::Range<usize>),
@@ -34,16 +34,16 @@ pub enum Source {
 
 /// Nodes of earlier units, as candidates for a new one.
 pub struct EarlierNodes {
-    /// Their names.
+    /// Identities of the nodes.
     pub ids: Vec<NodeId>,
     /// The nodes themselves.
     pub nodes: Nodes,
-    /// Whether each has joined already.
+    /// Whether each node has joined already.
     pub joined: Vec<bool>,
 }
 
 impl EarlierNodes {
-    /// Consecutive runs of `l` nodes none of which has joined, by their place among all runs.
+    /// The consecutive runs of `l` nodes of which none has joined, by their place among all runs.
     fn free(&self, l: usize) -> Vec<usize> {
         let runs = self.joined.chunks_exact(l).enumerate();
         let free = runs.filter(|(_, run)| run.iter().all(|joined| !joined));
@@ -51,23 +51,23 @@ impl EarlierNodes {
     }
 }
 
-/// What nodes are sought for: the next place in a layer.
+/// A vacancy: the next place in a layer that nodes are sought for.
 pub struct Vacancy<'a> {
     /// The learner's parameters.
     pub params: &'a ReactivationParams,
-    /// What is looked at before a judgement on all rows.
+    /// The screenings before candidates are judged on all rows.
     pub heats: &'a [Heat],
     /// Training rows, `(n_samples, inputs.len())`.
     pub x: View<'a, f32>,
-    /// The inputs of a node that are the columns of `x`; the others are zero on all rows.
+    /// The inputs of a node that are columns of `x`; the others are zero on all rows.
     pub inputs: &'a [usize],
-    /// All inputs of a node.
+    /// Number of all inputs of a node.
     pub n_inputs: usize,
     /// The residual, `(n_samples, n_classes)`.
     pub e: &'a Matrix<f64>,
-    /// Nodes so far.
+    /// Number of nodes so far.
     pub n_nodes: usize,
-    /// Nodes that join.
+    /// Number of nodes that join.
     pub l: usize,
 }
 
@@ -78,7 +78,7 @@ struct Candidates<'a> {
     trial: Trial<'a>,
     /// The batches that are judged on all rows.
     batches: Vec<usize>,
-    /// What each of them takes off the squared residual.
+    /// What each of these batches takes off the squared residual.
     reductions: Vec<Reduction>,
 }
 
@@ -92,7 +92,7 @@ enum Origin {
     },
 }
 
-/// Finds the batch of nodes that takes the vacancy, or none when even the most relaxed r lets nothing pass.
+/// Finds the batch of nodes that fills the vacancy; none when nothing passes even under the most relaxed r.
 pub fn recruit(vacancy: &Vacancy<'_>, random: &mut Random, earlier: &EarlierNodes) -> Option<Recruits> {
     let (params, l) = (vacancy.params, vacancy.l);
     let supervisor = Supervisor::new(vacancy.e, vacancy.n_nodes + l);
@@ -118,12 +118,12 @@ pub fn recruit(vacancy: &Vacancy<'_>, random: &mut Random, earlier: &EarlierNode
             return Some(hand_over(&pool, found, l));
         }
     }
-    // r itself has been tried on everything drawn.
+    // r itself has already been tried on everything drawn.
     let mut more_relaxed = relaxed(params.r).skip(1);
     if let Some(found) = more_relaxed.find_map(|r| best(&supervisor, &pool, r)) {
         return Some(hand_over(&pool, found, l));
     }
-    // Nobody is turned away on the evidence of some rows: those who were left out are judged on all of them.
+    // No batch is turned away on the evidence of only some rows: those left out are now judged on all of them.
     let left_out: Vec<Candidates<'_>> = pool.into_iter().filter_map(Candidates::left_out).collect();
     let found = relaxed(params.r).find_map(|r| best(&supervisor, &left_out, r))?;
     Some(hand_over(&left_out, found, l))
@@ -141,7 +141,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The batches that were not judged on all rows, if any, now that they are.
+    /// Judges the batches that were left out on all rows; none if there are none.
     fn left_out(self) -> Option<Self> {
         let others = (0..self.trial.n_batches()).filter(|batch| !self.batches.contains(batch));
         let others: Vec<usize> = others.collect();
@@ -149,7 +149,7 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// The best batch over all origins: which origin, and the verdict.
+/// The best batch over all origins: the place of its origin, and the verdict.
 fn best(supervisor: &Supervisor, pool: &[Candidates<'_>], r: f64) -> Option<(usize, Verdict)> {
     let verdicts = pool
         .iter()
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Rows, and targets that depend on them in a bent way.
+    /// Rows, and targets that depend on them non-linearly.
     fn bent(n: usize) -> (Matrix<f32>, Matrix<f64>) {
         let mut random = Random::new(1, Stream::Validation { task: 7 });
         let x = Matrix::from_fn(n, 6, |_, _| random.symmetric(1.0));
@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// The rows of the heat say nothing, and those who go on are silent on all rows.
+    /// The rows of the heat say nothing, and the batches that go on are zero on all rows.
     #[test]
     fn those_whom_the_heats_left_out_are_judged_before_growth_ends() {
         let (n, heats) = (2000, [Heat { rows: 480, one_in: 5 }]);

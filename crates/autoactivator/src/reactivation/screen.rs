@@ -1,24 +1,24 @@
-//! Screening: a look at all candidates on some of the rows finds the few that are worth judging on all of them.
+//! Screening: judging all candidates on some of the rows finds the few that are worth judging on all of them.
 //!
-//! The rows of a lesson stand in such an order that any first part of them is a stratified sample, so a heat is run
-//! on the first rows. It is an estimate and admits nobody: what joins has passed Eq. (xi_2) on all rows
-//! ([`recruit`](crate::recruit)).
+//! The rows of a lesson are ordered such that any first part of them is a stratified sample, so a heat is run
+//! on the first rows. Its result is an estimate and admits nothing: every batch that joins has passed Eq.
+//! (xi_2) on all rows (see `recruit`).
 
 use super::judge::Trial;
 use super::supervisor::{Reduction, Supervisor};
 use crate::math::square_lengths;
 
-/// One look at the candidates that are still in.
+/// One round of screening of the candidates that are still in.
 #[derive(Clone, Copy, Debug)]
 pub struct Heat {
-    /// Rows it is run on.
+    /// Number of rows that the heat is run on.
     pub rows: usize,
-    /// One in so many of the batches drawn goes on.
+    /// One in this many of the batches drawn goes on.
     pub one_in: usize,
 }
 
-/// The heats before the judgement on all rows. With them a join costs a seventh of judging everybody on pairs of MNIST
-/// classes, and the units grow no larger.
+/// The heats before candidates are judged on all rows. On pairs of MNIST classes a join then costs a seventh
+/// of judging every candidate on all rows, and the units grow no larger.
 pub const HEATS: [Heat; 4] = [
     Heat { rows: 240, one_in: 3 },
     Heat { rows: 720, one_in: 6 },
@@ -32,13 +32,13 @@ pub const HEATS: [Heat; 4] = [
     },
 ];
 
-/// At least so many go on from a heat, which may rank the best of all second or third.
+/// At least this many batches go on from a heat, since it may rank the best of all second or third.
 const AT_LEAST: usize = 3;
 
-/// A heat must have this many rows for every node of a batch: the fewer, the more a batch fits by chance.
+/// Rows that a heat needs for every node of a batch: the fewer rows, the more a batch fits by chance.
 const ROWS_PER_NODE: usize = 16;
 
-/// The batches of `trial` that are worth judging on all rows; all of them where rows are few.
+/// The batches of `trial` that are worth judging on all rows; all of them when there are few rows.
 pub fn finalists(heats: &[Heat], supervisor: &Supervisor, r: f64, trial: &mut Trial<'_>) -> Vec<usize> {
     let n_batches = trial.n_batches();
     let mut batches: Vec<usize> = (0..n_batches).collect();
@@ -54,10 +54,10 @@ pub fn finalists(heats: &[Heat], supervisor: &Supervisor, r: f64, trial: &mut Tr
     batches
 }
 
-/// What `batches` would take off the residual on all rows, from what they take off on the first `n`.
+/// Estimates what `batches` would take off the residual on all rows from what they take off on the first `n`.
 ///
-/// A batch of l nodes fits part of any n rows by chance, so of the residual it leaves there, n/(n - l) times as much is
-/// left on rows in general, and of that again (N - l)/N on the N rows of the task.
+/// A batch of l nodes fits part of any n rows by chance, so n/(n - l) times the residual that it leaves there
+/// is left on rows in general, and (N - l)/N of that on the N rows of the task.
 fn estimates(supervisor: &Supervisor, trial: &mut Trial<'_>, batches: &[usize], n: usize) -> Vec<Reduction> {
     let (l, n_rows) = (trial.l(), trial.n_rows());
     let by_chance = n as f64 / (n - l) as f64 * (n_rows - l) as f64 / n_rows as f64;

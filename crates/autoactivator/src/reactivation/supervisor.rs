@@ -2,18 +2,18 @@
 
 use crate::math::{Matrix, solve_positive_definite};
 
-/// Ridge of the small systems (GᵀG)β = Gᵀe, relative to their mean diagonal. It is of the order of the rounding of
-/// the single-precision products, and stands in for the pseudoinverse where a batch repeats itself.
+/// Ridge of the small systems (GᵀG)β = Gᵀe, relative to their mean diagonal. It is of the order of the
+/// rounding of single-precision products, and replaces the pseudoinverse where a batch repeats itself.
 const BATCH_RIDGE: f64 = 1e-6;
 
-/// How often r may be relaxed: 0.9, 0.99, ..., each step taking 1 - r down to a tenth, to 1e-8 of what it was.
+/// How often r may be relaxed: 0.9, 0.99, ..., each step dividing 1 - r by ten, down to 1e-8 of what it was.
 const RELAXATIONS: i32 = 8;
 
 /// What a batch takes off the squared residual of each class: <e_c, G β_{l,c}>.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reduction(pub Vec<f64>);
 
-/// Judges candidates for a layer of `n_nodes` after the join against the residual as it stands.
+/// Judges candidates for a layer of `n_nodes` nodes after the join, against the current residual.
 pub struct Supervisor {
     /// <e_c, e_c> for every class.
     residual: Vec<f64>,
@@ -24,18 +24,18 @@ pub struct Supervisor {
 /// A batch that passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// Its place among the candidates.
+    /// Place of the batch among the candidates.
     pub batch: usize,
-    /// The r under which it passed.
+    /// The r under which the batch passed.
     pub r: f64,
     /// Σ_c ξ_c.
     pub xi: f64,
-    /// How many of the candidates passed under that r.
+    /// Number of candidates that passed under that r.
     pub passed: usize,
 }
 
 impl Supervisor {
-    /// For residual e, `(n_samples, n_classes)`.
+    /// A supervisor for the residual e, `(n_samples, n_classes)`.
     pub fn new(e: &Matrix<f64>, n_nodes: usize) -> Self {
         let residual = e.cols().map(|e_c| e_c.iter().map(|v| v * v).sum()).collect();
         Self { residual, n_nodes }
@@ -46,13 +46,13 @@ impl Supervisor {
         &self.residual
     }
 
-    /// Σ_c ξ_c of a batch, if ξ_c > 0 for every class.
+    /// Σ_c ξ_c of a batch; none unless ξ_c > 0 for every class.
     pub fn xi(&self, reduction: &Reduction, r: f64) -> Option<f64> {
         let mu = (1.0 - r) / (self.n_nodes + 1) as f64;
         let mut sum = 0.0;
         for (gain, squared) in reduction.0.iter().zip(&self.residual) {
             let xi = gain - (1.0 - r - mu) * squared; // Eq. (xi_2)
-            // A class that is fitted exactly asks for nothing more: it is exempt from ξ_c > 0.
+            // A class that is fitted exactly needs nothing more: it is exempt from ξ_c > 0.
             if xi <= 0.0 && *squared > 0.0 {
                 return None;
             }
@@ -77,8 +77,8 @@ impl Supervisor {
         })
     }
 
-    /// The places of `candidates` in the order in which they would be chosen: who passes under the strictest r first,
-    /// and among those the largest Σ ξ_c.
+    /// The places of `candidates` in the order in which they would be chosen: those that pass under the
+    /// strictest r first, and among these the largest Σ ξ_c first.
     pub fn ranking(&self, candidates: &[Reduction], r: f64) -> Vec<usize> {
         let merit = |reduction: &Reduction| {
             let passes = relaxed(r).position(|r| self.xi(reduction, r).is_some());
@@ -95,7 +95,7 @@ impl Supervisor {
     }
 }
 
-/// r, and what it is relaxed to when nothing passes: 0.9, 0.99, 0.999, ...
+/// r, and the values that it is relaxed to when nothing passes: 0.9, 0.99, 0.999, ...
 pub fn relaxed(r: f64) -> impl Iterator<Item = f64> {
     (0..=RELAXATIONS).map(move |k| 1.0 - (1.0 - r) * 0.1f64.powi(k))
 }
@@ -115,7 +115,7 @@ pub fn reduction(gram: &Matrix<f64>, s: &Matrix<f64>) -> Reduction {
                 .map(|(s_c, beta_c)| inner(s_c, beta_c))
                 .collect(),
         ),
-        // Nodes that are zero everywhere, or not finite: they reduce nothing.
+        // Nodes that are zero everywhere or not finite reduce nothing.
         None => Reduction(vec![0.0; s.n_cols()]),
     }
 }

@@ -1,4 +1,4 @@
-//! Activation thresholds (Eq. threshold_t): how sure a unit is, on average, of rows it was made for.
+//! Activation thresholds (Eq. threshold_t): how sure a unit is, on average, of the rows it was made for.
 
 use crate::math::Matrix;
 

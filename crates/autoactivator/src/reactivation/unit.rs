@@ -20,7 +20,7 @@ use crate::pool::{NodeId, Nodes};
 /// The nodes of one task and their readout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeuralUnit {
-    /// Its classes, as places in the learner's list.
+    /// Classes of the unit, as indices into the learner's list.
     pub classes: Vec<u32>,
     /// Former layers, the first one on the rows themselves.
     pub layers: Vec<Layer>,
@@ -28,16 +28,16 @@ pub struct NeuralUnit {
     pub readout: Matrix<f32>,
     /// threshold(t), Eq. (threshold_t).
     pub threshold: f64,
-    /// How it grew.
+    /// How the unit grew.
     pub growth: Growth,
 }
 
 /// A former layer: own nodes, then borrowed ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Nodes that this unit recruited from random ones.
+    /// Nodes that this unit recruited from random candidates.
     pub own: Nodes,
-    /// Nodes of earlier units that it uses too (first layer only).
+    /// Nodes of earlier units that this one uses too (first layer only).
     pub borrowed: Vec<NodeId>,
 }
 
@@ -46,22 +46,22 @@ pub struct Layer {
 pub struct Growth {
     /// Task, from 1.
     pub task: usize,
-    /// Names of its classes.
+    /// Names of the unit's classes.
     pub classes: Vec<String>,
-    /// Rows it was trained on.
+    /// Number of rows that the unit was trained on.
     pub training_rows: usize,
-    /// Rows that watched.
+    /// Number of validation rows.
     pub validation_rows: usize,
     /// threshold(t).
     pub threshold: f64,
-    /// Its former layers.
+    /// How each former layer grew.
     pub layers: Vec<LayerGrowth>,
 }
 
 /// How one layer grew.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayerGrowth {
-    /// Nodes in the end.
+    /// Number of nodes at the end.
     pub nodes: usize,
     /// Why growth ended.
     pub stopped: Stop,
@@ -72,19 +72,19 @@ pub struct LayerGrowth {
 /// One join.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Join {
-    /// Nodes after it.
+    /// Number of nodes after the join.
     pub nodes: usize,
     /// |e| / |Y| on the training rows.
     pub residual: f64,
-    /// Fraction of training rows right.
+    /// Fraction of training rows predicted correctly.
     pub accuracy: f64,
     /// |e| / |Y| on the validation rows, if there are any.
     pub validation_residual: Option<f64>,
     /// λ of the batch that joined; none for nodes of earlier units.
     pub scope: Option<f32>,
-    /// r under which it passed.
+    /// The r under which the batch passed.
     pub r: f64,
-    /// Batches that passed under this r, of those judged on all rows.
+    /// Number of batches that passed under this r, of those judged on all rows.
     pub passed: usize,
 }
 
@@ -92,10 +92,10 @@ pub struct Join {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// L_max nodes.
+    /// The layer has L_max nodes.
     #[default]
     NodeLimit,
-    /// Expected accuracy R reached.
+    /// The expected accuracy R was reached.
     ExpectedAccuracy,
     /// The residual on the validation rows had stopped falling; later joins were taken back.
     ValidationResidual,
@@ -105,26 +105,26 @@ pub enum Stop {
     NoCandidate,
 }
 
-/// What a unit learns from: rows and one-hot targets, some of them kept to watch.
+/// What a unit learns from: rows and one-hot targets, some of them kept for validation.
 pub struct Lesson<'a> {
     /// Task, from 0.
     pub task: usize,
-    /// Width of the task's rows.
+    /// Number of features of the task's rows.
     pub n_inputs: usize,
-    /// The inputs that are not zero on all of them; rows are given by these alone.
+    /// The inputs that are not zero on every row; rows contain only these.
     pub inputs: Vec<usize>,
     /// Training rows, `(n_samples, inputs.len())`.
     pub x: View<'a, f32>,
-    /// Their targets, `(n_samples, n_classes)`.
+    /// Targets of the training rows, `(n_samples, n_classes)`.
     pub y: Matrix<f64>,
-    /// Validation rows, perhaps none.
+    /// Validation rows; there may be none.
     pub x_validation: View<'a, f32>,
-    /// Their targets.
+    /// Targets of the validation rows.
     pub y_validation: Matrix<f64>,
 }
 
 impl NeuralUnit {
-    /// Grows a unit from nothing for `lesson`, beside `earlier` units.
+    /// Grows a unit from scratch for `lesson`, after the `earlier` units.
     pub fn grow(
         lesson: &Lesson<'_>,
         classes: Vec<u32>,
@@ -188,12 +188,12 @@ impl NeuralUnit {
         product(hidden.as_ref().map_or(x, Matrix::view), self.readout.view())
     }
 
-    /// Nodes it owns.
+    /// Number of nodes the unit owns.
     pub fn n_nodes(&self) -> usize {
         self.layers.iter().map(|layer| layer.own.len()).sum()
     }
 
-    /// Floats it stores: weights, biases, readout and threshold.
+    /// Number of floats the unit stores: weights, biases, readout and threshold.
     pub fn n_floats(&self) -> usize {
         let layers = self
             .layers
@@ -246,13 +246,13 @@ struct Grown {
     layer: Layer,
     /// Output weights, `(n_nodes, n_classes)`.
     weights: Matrix<f64>,
-    /// What its nodes answer to the training rows and to the validation rows.
+    /// Outputs of the nodes on the training rows and on the validation rows.
     outputs: Matrix<f32>,
     outputs_validation: Matrix<f32>,
     record: LayerGrowth,
 }
 
-/// What the nodes of a layer are given: all of their `n_inputs` inputs, or those that are not zero on all rows.
+/// The inputs of the nodes of a layer: all `n_inputs`, or only those that are not zero on every row.
 struct LayerRows<'a> {
     n_inputs: usize,
     inputs: Vec<usize>,
@@ -280,7 +280,7 @@ struct GrowingLayer<'a> {
 }
 
 impl LayerRows<'_> {
-    /// What `nodes` answer to the validation rows.
+    /// Outputs of `nodes` on the validation rows.
     fn watched(&self, nodes: &Nodes) -> Matrix<f32> {
         nodes.over(&self.inputs).outputs(self.validation)
     }
@@ -325,7 +325,7 @@ impl<'a> GrowingLayer<'a> {
                 break stop;
             }
             let l = self.params.step_size.min(self.params.l_max - self.fit.n_nodes());
-            // On a thread of the pool the many small parallel parts of a step begin at once, without a handover.
+            // On a thread of the pool, the many small parallel parts of a step begin at once, without a handover.
             let Some(refitted) = rayon::scope(|_| self.take_step(l))? else {
                 break Stop::NoCandidate;
             };
@@ -349,7 +349,7 @@ impl<'a> GrowingLayer<'a> {
         Ok(self.own_first(&weights, record))
     }
 
-    /// One step of growth and the weights after it, or none when nobody passes.
+    /// Takes one step of growth and returns the new weights; none when no batch passes.
     fn take_step(&mut self, l: usize) -> Result<Option<Matrix<f64>>, Error> {
         let Some(recruits) = self.draw_and_judge(l) else {
             return Ok(None);
@@ -440,7 +440,7 @@ impl<'a> GrowingLayer<'a> {
         }
     }
 
-    /// How many joins there were when the validation residual was lowest; all of them when nothing watches.
+    /// Number of joins when the validation residual was lowest; all joins when there is no validation.
     fn best_join(&self) -> usize {
         let watched = self
             .joins
@@ -492,7 +492,7 @@ fn relative_norm(e: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
     norm(e) / norm(y)
 }
 
-/// Fraction of rows whose highest fitted value, Y - e, stands where the target's one stands.
+/// Fraction of rows whose highest fitted value, Y - e, is where the target is one.
 fn accuracy(e: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
     let fitted = |i, c| y[(i, c)] - e[(i, c)];
     let right = (0..y.n_rows()).filter(|&i| {

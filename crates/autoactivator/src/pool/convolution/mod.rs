@@ -1,11 +1,12 @@
 //! Convolutional nodes: a filter cut from an image of the first task, read over one cell of a grid.
 //!
-//! Response at a position: correlation with the filter, divided by the local contrast (the deviation of the patch
-//! under it, as a length, plus a constant), minus a threshold, rectified. A node is a power, by default the square
-//! root, of the mean response over its cell. A filter shared by many nodes is stored and evaluated once.
+//! The response at a position is the correlation with the filter, divided by the local contrast (the
+//! deviation of the patch under it, as a length, plus a constant), minus a threshold, rectified. A node is a
+//! power, by default the square root, of the mean response over its cell. A filter shared by many nodes is
+//! stored and evaluated once.
 //!
-//! `spec` says what filters are cut and how they are read, `respond` computes responses, `onnx` writes the same steps
-//! into a graph.
+//! `spec` says which filters are cut and how they are read, `respond` computes responses, `onnx` writes the
+//! same steps into a graph.
 
 mod onnx;
 mod respond;
@@ -26,42 +27,42 @@ use respond::{Responder, pad, padded_shape};
 
 pub use spec::ConvolutionSpec;
 
-/// Its name in a file.
+/// Name of this kind in a file.
 pub(super) const KIND: &str = "convolution";
 
-/// Draws after which a patch with less contrast is taken too.
+/// Number of draws after which a patch with less contrast is accepted too.
 const DRAWS_BEFORE_LESS_CONTRAST: usize = 200;
 
 /// Filters and the cells they are read over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Convolution {
-    /// The images.
+    /// Shape of the images.
     pub image: ImageShape,
     /// How filters are read.
     pub spec: ConvolutionSpec,
-    /// Filters by side.
+    /// Filters, grouped by side.
     pub banks: Vec<Bank>,
     /// The nodes.
     pub nodes: Vec<Reading>,
 }
 
-/// Filters of one side.
+/// Filters of the same side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bank {
-    /// Side of its filters.
+    /// Side of the filters.
     pub side: usize,
-    /// Mean 0, length 1; `(side · side · channels, n_filters)`.
+    /// Filters of mean 0 and length 1; `(side · side · channels, n_filters)`.
     pub filters: Matrix<f32>,
 }
 
-/// A node: one response over one cell.
+/// A node: one response averaged over one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Bank of its filter.
+    /// Index of the filter's bank.
     pub bank: u32,
-    /// Filter within the bank; negative responses come after all positive ones.
+    /// Index of the filter within the bank; negative responses come after all positive ones.
     pub response: u32,
-    /// Cell, row after row.
+    /// Index of the cell, row after row.
     pub cell: u32,
 }
 
@@ -103,7 +104,7 @@ impl Convolution {
         })
     }
 
-    /// Outputs of one image.
+    /// Outputs for one image.
     #[inline(always)]
     fn outputs_of(&self, pixels: &[f32], responders: &mut [Responder<'_>], out: &mut [f32]) {
         responders
@@ -119,7 +120,7 @@ impl Convolution {
         }
     }
 
-    /// What answers one image after the other, bank by bank.
+    /// The workers that answer one image after the other, one per bank.
     fn responders(&self) -> Vec<Responder<'_>> {
         self.banks
             .iter()
@@ -191,7 +192,7 @@ impl Pool for Convolution {
         self.nodes.len()
     }
 
-    /// Each image is a product of its own, which rounds the same in whatever company.
+    /// Each image is its own product, so its outputs do not depend on the other rows.
     fn outputs(&self, x: Rows<'_>, _: Precision) -> Table {
         let mut values = vec![0.0; x.len() * self.n_nodes()];
         values
@@ -209,7 +210,7 @@ impl Pool for Convolution {
         Table::from_whole_rows(values, self.n_nodes())
     }
 
-    /// Filters that no selected node reads are left out.
+    /// Leaves out filters that no selected node reads.
     fn select(&self, nodes: &[usize]) -> Box<dyn Pool> {
         let mut selected = Self {
             nodes: nodes.iter().map(|&node| self.nodes[node]).collect(),
@@ -322,7 +323,7 @@ mod tests {
     use crate::math::Stream;
     use respond::cells;
 
-    /// One node, position by position, as it is defined.
+    /// One node, position by position, straight from the definition.
     fn slow_output(pool: &Convolution, pixels: &[f32], node: &Reading) -> f64 {
         let (image, spec, bank) = (pool.image, &pool.spec, &pool.banks[node.bank as usize]);
         let (side, padding) = (bank.side as isize, spec.padding(bank.side) as isize);

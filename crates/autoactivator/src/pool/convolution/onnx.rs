@@ -1,4 +1,5 @@
-//! Convolutional nodes as operators: every bank is answered over all its cells, and the nodes are taken from that.
+//! Convolutional nodes as ONNX operators: every bank is evaluated over all its cells, and the nodes are taken
+//! from that.
 
 use super::respond::cells;
 use super::{Bank, Convolution, ConvolutionSpec};
@@ -13,7 +14,7 @@ pub(super) fn outputs(graph: &mut Graph, pool: &Convolution, x: &Value) -> Value
     let (mut means, mut starts, mut end) = (Vec::new(), Vec::new(), 0);
     for bank in &pool.banks {
         starts.push(end);
-        // A bank that lost all its filters to selection is read by nobody.
+        // Nothing reads a bank that lost all its filters to selection.
         if bank.filters.n_cols() > 0 {
             let rectified = respond(graph, pool, bank, &images);
             means.push(average(graph, pool, bank, &rectified));
@@ -33,7 +34,7 @@ pub(super) fn outputs(graph: &mut Graph, pool: &Convolution, x: &Value) -> Value
     }
 }
 
-/// Images as `Conv` wants them, `(n_samples, channels, height, width)`.
+/// Images as `Conv` expects them, `(n_samples, channels, height, width)`.
 fn channels_first(graph: &mut Graph, image: ImageShape, x: &Value) -> Value {
     let pixels = graph.reshape(x, &[image.height, image.width, image.channels]);
     let order = Attribute::Ints("perm", vec![0, 3, 1, 2]);
@@ -81,7 +82,7 @@ impl Window {
         self.side * self.side * self.channels
     }
 
-    /// A filter with its channels outermost, as `Conv` has them; ours are innermost.
+    /// A filter with its channels outermost, as `Conv` expects them; ours are innermost.
     fn reorder(&self, filter: &[f32]) -> Vec<f32> {
         let of_channel = |c: usize| filter.iter().skip(c).step_by(self.channels);
         (0..self.channels).flat_map(of_channel).copied().collect()
@@ -104,7 +105,7 @@ impl Window {
         let square_of_sum = graph.apply("Mul", &[&sum, &sum]);
         let of_mean = graph.apply_scalar("Div", &square_of_sum, self.n_weights() as f32);
         let variation = graph.apply("Sub", &[&sum_of_squares, &of_mean]);
-        // Rounding may leave a flat patch below zero.
+        // Rounding may leave a flat patch slightly below zero.
         let variation = graph.apply("Relu", &[&variation]);
         graph.apply("Sqrt", &[&variation])
     }
@@ -123,7 +124,7 @@ fn average(graph: &mut Graph, pool: &Convolution, bank: &Bank, responses: &Value
     graph.reshape(&means, &[n_responses * n_cells])
 }
 
-/// What each position counts for in the mean over each cell, `(n_cells, n_positions)`.
+/// Share of each position in the mean over each cell, `(n_cells, n_positions)`.
 fn shares(height: usize, width: usize, spec: &ConvolutionSpec) -> Matrix<f32> {
     let rows = cells(height, spec.grid, spec.overlap);
     let columns = cells(width, spec.grid, spec.overlap);

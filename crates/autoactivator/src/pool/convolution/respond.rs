@@ -22,12 +22,12 @@ pub(super) fn pad(pixels: &[f32], image: ImageShape, padding: usize, padded: &mu
     }
 }
 
-/// A bank at work, with all the room it needs for one image.
+/// A bank at work, with all buffers it needs for one image.
 pub(super) struct Responder<'a> {
     bank: &'a Bank,
     spec: &'a ConvolutionSpec,
     image: ImageShape,
-    /// Of the padded image.
+    /// Shape of the padded image.
     shape: ImageShape,
     /// The cells down the image.
     rows: Vec<(usize, usize)>,
@@ -75,7 +75,7 @@ impl<'a> Responder<'a> {
     /// Fills `pooled` for one image.
     #[inline(always)]
     pub(super) fn respond(&mut self, pixels: &[f32]) {
-        // A bank of which no filter is read any more.
+        // No filter of this bank is read any more.
         if self.line.is_empty() {
             return;
         }
@@ -91,12 +91,12 @@ impl<'a> Responder<'a> {
         self.pool();
     }
 
-    /// Positions of the filter across the padded image.
+    /// Number of filter positions across the padded image.
     fn width(&self) -> usize {
         self.shape.width - self.bank.side + 1
     }
 
-    /// Each place of the filter sees the image shifted by as much.
+    /// Each weight of the filter sees the image shifted by its own offset.
     #[inline(always)]
     fn copy_patches(&mut self) {
         let (width, side, channels) = (self.width(), self.bank.side, self.shape.channels);
@@ -142,7 +142,7 @@ impl<'a> Responder<'a> {
         }
     }
 
-    /// Means of the rectified responses over all cells.
+    /// Computes the means of the rectified responses over all cells.
     #[inline(always)]
     fn pool(&mut self) {
         let (width, grid) = (self.width(), self.spec.grid);
@@ -183,7 +183,7 @@ fn rectify(responses: &[f32], gain: f32, threshold: f32, sums: &mut [f32]) {
     }
 }
 
-/// First position of each cell along a side, and the first one after it.
+/// The first position of each cell along a side, and the position after its last.
 pub(super) fn cells(length: usize, grid: usize, overlap: usize) -> Vec<(usize, usize)> {
     let edge = |i: usize| (i * length + grid / 2) / grid;
     (0..grid)

@@ -1,4 +1,4 @@
-//! How convolutional nodes are made: what filters are cut, and how they are read.
+//! How convolutional nodes are made: which filters are cut, and how they are read.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,21 +13,21 @@ use crate::pool::{FirstTask, Pool, Recipe};
 pub struct ConvolutionSpec {
     /// Number of filters.
     pub filters: usize,
-    /// Sides of the square filters; the filters are shared out among them.
+    /// Sides of the square filters; the filters are divided among them.
     pub sides: Vec<usize>,
-    /// Whether zeros around the image let every pixel be the middle of a patch.
+    /// Whether zeros around the image let every pixel be the centre of a patch.
     pub padded: bool,
-    /// Deviation of pixel values that a patch needs to become a filter.
+    /// Standard deviation of pixel values that a patch needs to become a filter.
     pub min_deviation: f32,
-    /// Added to the local contrast.
+    /// Constant added to the local contrast.
     pub contrast: f32,
-    /// Subtracted from the normalised response.
+    /// Threshold subtracted from the normalised response.
     pub threshold: f32,
-    /// Whether the negative response is a node of its own.
+    /// Whether negative responses form nodes of their own.
     pub both_signs: bool,
-    /// Cells along each side of the grid.
+    /// Number of cells along each side of the grid.
     pub grid: usize,
-    /// Positions by which each cell reaches into its neighbours.
+    /// Number of positions by which each cell reaches into its neighbours.
     pub overlap: usize,
     /// Power that the mean response is raised to.
     pub power: f32,
@@ -51,13 +51,13 @@ impl Default for ConvolutionSpec {
 }
 
 impl ConvolutionSpec {
-    /// Everything that can be wrong with a specification for images of this shape.
+    /// Refuses a specification that does not suit images of this shape.
     pub(super) fn check(&self, image: ImageShape) -> Result<(), Error> {
         let wrong = |name: &str, value: String, allowed: &str| {
             Err(Error::Parameter {
                 name: name.to_owned(),
                 value,
-                allowed: allowed.to_owned(),
+                allowed: format!("must be {allowed}"),
             })
         };
         let smallest = image.height.min(image.width);
@@ -93,14 +93,10 @@ impl ConvolutionSpec {
             );
         }
         if !(self.contrast > 0.0 && self.contrast.is_finite()) {
-            return wrong("contrast", self.contrast.to_string(), "a finite number above 0");
+            return wrong("contrast", self.contrast.to_string(), "finite and above 0");
         }
         if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
-            return wrong(
-                "threshold",
-                self.threshold.to_string(),
-                "a finite number of at least 0",
-            );
+            return wrong("threshold", self.threshold.to_string(), "finite and at least 0");
         }
         if !(self.power > 0.0 && self.power <= 2.0) {
             return wrong("power", self.power.to_string(), "above 0 and at most 2");
@@ -108,14 +104,14 @@ impl ConvolutionSpec {
         Ok(())
     }
 
-    /// Zeros on each side of the image for filters of this side.
+    /// Number of zeros on each side of the image for filters of this side.
     pub(super) fn padding(&self, side: usize) -> usize {
         if self.padded { side / 2 } else { 0 }
     }
 }
 
 impl Recipe for ConvolutionSpec {
-    /// One for each filter, sign and cell.
+    /// One node for each filter, sign and cell.
     fn n_nodes(&self, _: usize) -> usize {
         let signs = if self.both_signs { 2 } else { 1 };
         self.filters
@@ -123,7 +119,7 @@ impl Recipe for ConvolutionSpec {
             .saturating_mul(self.grid.saturating_mul(self.grid))
     }
 
-    /// The number of filters is chosen.
+    /// Sets the number of filters.
     fn set_nodes(&mut self, nodes: usize) {
         self.filters = nodes;
     }
