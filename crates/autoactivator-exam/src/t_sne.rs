@@ -8,9 +8,9 @@
 //! use autoactivator_data::dataset;
 //! use autoactivator_exam::t_sne::embed;
 //!
-//! let digits = dataset::open("digits", None)?.thinned(300, 100);
+//! let digits = dataset::open("digits", None)?.thinned(300, 200);
 //! let params = ReactivationParams { t_max: 5, l_max: 20, ..ReactivationParams::default() };
-//! let pictures = embed(&digits, &"10/2".parse()?, params.check()?, 80, &mut ())?;
+//! let pictures = embed(&digits, &"10/2".parse()?, params.check()?, 150, &mut ())?;
 //! assert_eq!(pictures[0].title, "raw inputs");
 //! assert_eq!(pictures[0].places.len(), pictures[0].classes.len());
 //! # Ok::<(), autoactivator_exam::Error>(())
