@@ -528,8 +528,8 @@ pub struct ReactivationArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parameters of consolidation", mut_args = defaults::consolidation)]
 pub struct ConsolidationArgs {
-    /// Kind of pool [default: convolution for images of 16 pixels or more; otherwise the features and random nodes on
-    /// them]
+    /// Kind of pool [default: convolution for images of at least 16 x 16 pixels; otherwise the features and random
+    /// nodes on them]
     #[arg(long, value_parser = pools())]
     pub pool: Option<PoolSpec>,
 
@@ -541,11 +541,11 @@ pub struct ConsolidationArgs {
     #[arg(long, value_name = "N", requires = "pool")]
     pub second_layer: Option<usize>,
 
-    /// Most nodes to recruit from the pool [default: all]
+    /// Maximum number of nodes to recruit from the pool [default: all]
     #[arg(long, value_name = "N")]
     pub max_nodes: Option<usize>,
 
-    /// Most nodes to recruit per known class, so that early tasks leave room for later ones
+    /// Maximum number of nodes to recruit per known class, so that early tasks leave room for later ones
     #[arg(long, value_name = "N")]
     pub nodes_per_class: Option<usize>,
 
