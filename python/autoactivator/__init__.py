@@ -2,7 +2,7 @@
 
 Two estimators with the interface of scikit-learn: :class:`Consolidation`, one additive memory for all tasks, and
 :class:`Reactivation`, the paper's learner. Their ``partial_fit`` takes new classes at any time. :func:`load` reads the
-model files of the command line, :class:`Client` asks a server, :mod:`autoactivator.cil` takes the exam,
+model files of the command line, :class:`Client` talks to a server, :mod:`autoactivator.cil` evaluates learners, and
 :mod:`autoactivator.error` has the exceptions.
 """
 

@@ -1,6 +1,6 @@
-"""An Avalanche strategy: a frozen torch model computes features, a learner of this package learns from them.
+"""An Avalanche strategy: a frozen torch model computes features, and a learner of this package learns from them.
 
-Needs ``avalanche-lib`` and ``torch``, which nothing else here does: ``pip install autoactivator[avalanche]``.
+Only this module needs ``avalanche-lib`` and ``torch``: ``pip install autoactivator[avalanche]``.
 """
 
 import numpy as np
@@ -8,26 +8,26 @@ import torch
 from avalanche.training.templates import SupervisedTemplate
 
 LEAST = 1e-12
-"""What is told instead of a probability of 0, whose logarithm no loss could digest."""
+"""Replaces a probability of 0, whose logarithm is not finite."""
 
 
 class Incremental(SupervisedTemplate):
-    """Learns each experience as one task, in one pass, by ``partial_fit`` on the features of a frozen model.
+    """Learns each experience as one task, with one ``partial_fit`` on the features of a frozen model.
 
     Parameters
     ----------
     backbone : torch.nn.Module
-        Turns a batch of inputs into features; it is not trained. What has more than two dimensions is flattened.
+        Turns a batch of inputs into features. It is not trained. Outputs of more than two dimensions are flattened.
     learner : Consolidation or Reactivation
         Learns from the features.
     **template
-        What every strategy of Avalanche takes: ``train_mb_size``, ``eval_mb_size``, ``device``, ``plugins``,
+        Arguments of every Avalanche strategy: ``train_mb_size``, ``eval_mb_size``, ``device``, ``plugins``,
         ``evaluator``.
 
     Notes
     -----
-    Rows are learned after all of them have gone by, so that metrics of training batches have nothing to show; those of
-    evaluation are as usual. ``mb_output`` holds logarithms of probabilities, one column for each label.
+    Rows are learned after all batches have been read, so metrics on training batches show nothing. Evaluation metrics
+    work as usual. ``mb_output`` holds logarithms of probabilities, one column per label.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Incremental(SupervisedTemplate):
         self.learner = learner
 
     def make_optimizer(self, **_):
-        """There is nothing to optimise."""
+        """Do nothing: there is nothing to optimise."""
 
     def training_epoch(self, **_):
         """Compute the features of all rows, then learn them."""
@@ -63,7 +63,7 @@ class Incremental(SupervisedTemplate):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            What the frozen model makes of it.
+            The output of the frozen model.
         """
         self.model.eval()
         with torch.no_grad():
@@ -71,12 +71,12 @@ class Incremental(SupervisedTemplate):
         return features.detach().cpu().numpy().reshape(len(self.mb_y), -1)
 
     def forward(self):
-        """What is known about the current batch.
+        """Predict the current batch.
 
         Returns
         -------
         torch.Tensor of shape (n_samples, n_labels)
-            Logarithms of probabilities; the least where a label has not been learned.
+            Logarithms of probabilities; the smallest value for labels that have not been learned.
         """
         known = getattr(self.learner, "classes_", np.empty(0, dtype=int))
         n_labels = 1 + max(int(self.mb_y.max()), *known.tolist(), 0)

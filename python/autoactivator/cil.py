@@ -1,7 +1,7 @@
-"""The exam of class-incremental learning: scenarios, protocols, metrics, and records as the command line writes them.
+"""Evaluation of class-incremental learning: scenarios, protocols, metrics, and the records of the command line.
 
-:func:`run` takes a whole exam; :func:`tasks`, :func:`accuracy` and the metrics are its parts, for a loop of one's own;
-:func:`plot` draws what a record holds.
+:func:`run` runs a whole evaluation. :func:`tasks`, :func:`accuracy` and :func:`metrics` are its parts, for a loop of
+your own. :func:`plot` draws a record.
 """
 
 import json
@@ -26,41 +26,41 @@ def run(
     data_dir=None,
     sections=(),
 ):
-    """Take an exam: learn a data set task by task, and be examined after each.
+    """Evaluate learners: learn a data set task by task, and test after each task.
 
     Parameters
     ----------
     dataset : str, path-like or tuple, default="digits"
         ``"digits"`` (built in), ``"mnist"``, ``"fashion-mnist"``, ``"cifar100"``, ``"cifar100-lite0"``, a folder or
-        table, ``(X_train, y_train, X_test, y_test)``, or an experiment file (``.toml``), whose settings hold unless
-        another argument says otherwise.
+        table, ``(X_train, y_train, X_test, y_test)``, or an experiment file (``.toml``), whose settings apply
+        unless another argument overrides them.
     tasks : str or None, default=None
         How classes become tasks: ``"5"``, ``"10/5"``, ``"10,20,30,40"``, ``"B50/10"`` or ``"single"``. None is 5, or 10
-        from 20 classes on.
+        with 20 classes or more.
     learners : sequence of str, default=()
         ``"consolidation"``, ``"reactivation"``, ``"nearest-mean"``, ``"streaming-lda"``, ``"joint-ridge"``,
-        ``"sequential-sgd"``; all when none is named.
+        ``"sequential-sgd"``; all of them if empty.
     protocols : sequence of str, default=()
-        ``"instance"``, ``"task-batch=B"``, ``"class-batch=B"``, ``"mixed-batch=B"``, with B a number or ``all``;
-        ``instance`` and ``task-batch=all`` when none is named.
+        ``"instance"``, ``"task-batch=B"``, ``"class-batch=B"``, ``"mixed-batch=B"``, where B is a number or ``all``;
+        ``instance`` and ``task-batch=all`` if empty.
     seeds : int or None, default=None
         Number of runs, each with its own class order and random nodes. None is 5.
     seed : int, default=0
         Seed of the first run.
     online : bool, default=False
-        One pass over all rows in random order instead of one task after the other.
+        One pass over all rows in random order, instead of one task after another.
     reactivation, consolidation : dict or None, default=None
         Parameters of the learners, as for :class:`~autoactivator.Reactivation` and
         :class:`~autoactivator.Consolidation`.
     data_dir : path-like or None, default=None
-        Folder that holds the data sets known by name; None is the variable ``AUTOACTIVATOR_DATA``.
+        Folder that holds the data sets known by name; None takes the environment variable ``AUTOACTIVATOR_DATA``.
     sections : sequence of str, default=()
-        Sections of an experiment file that are laid over the rest, in this order: ``"quick"``, ``"stand_in"``.
+        Sections of an experiment file that override the rest, in this order: ``"quick"``, ``"stand_in"``.
 
     Returns
     -------
     dict
-        The record, as ``autoactivator run --json`` writes it.
+        The record that ``autoactivator run --json`` writes.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def run(
 
 
 def tasks(y, scenario, seed=0):
-    """Deal classes to tasks, as :func:`run` does.
+    """Assign classes to tasks, as :func:`run` does.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def tasks(y, scenario, seed=0):
     scenario : str
         How classes become tasks, like ``"10/5"``.
     seed : int, default=0
-        Decides the order of classes.
+        Determines the order of classes.
 
     Returns
     -------
@@ -120,12 +120,12 @@ def task_sizes(scenario, n_classes):
     scenario : str
         How classes become tasks, like ``"10/5"``.
     n_classes : int
-        How many there are.
+        Number of classes.
 
     Returns
     -------
     list of int
-        Sizes that sum up to `n_classes`.
+        Sizes that add up to `n_classes`.
 
     Examples
     --------
@@ -159,27 +159,27 @@ def meaning(protocol):
 
 
 def accuracy(learner, X, y, tasks, protocol="instance", seed=0):
-    """Examine a learner on all tasks seen so far: a row of the accuracy matrix.
+    """Test a learner on all tasks seen so far: one row of the accuracy matrix.
 
     Parameters
     ----------
     learner : Consolidation, Reactivation or Deployed
-        Who is examined.
+        The learner.
     X : array-like of shape (n_samples, n_features)
         Test rows.
     y : array-like of shape (n_samples,)
         Their labels.
     tasks : list of array-like
-        The labels of each task, as :func:`tasks` deals them.
+        The labels of each task, as :func:`tasks` returns them.
     protocol : str, default="instance"
-        How rows are shown.
+        How rows are grouped.
     seed : int, default=0
-        Decides how groups are drawn.
+        Determines how groups are drawn.
 
     Returns
     -------
     list of float
-        Percent of each task's rows that are right.
+        Percentage of each task's rows that are right.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def accuracy(learner, X, y, tasks, protocol="instance", seed=0):
 
 
 def metrics(R):
-    """Sum up an accuracy matrix.
+    """Summarise an accuracy matrix.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def metrics(R):
 
 
 def plot(record, ax=None):
-    """Draw how accuracy goes on while tasks are learned; needs matplotlib.
+    """Draw the accuracy after each task; needs matplotlib.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def plot(record, ax=None):
     Returns
     -------
     matplotlib.axes.Axes
-        One line a learner and protocol: the mean accuracy over all tasks seen, over all runs.
+        One line per learner and protocol: the mean accuracy over the tasks seen, averaged over all runs.
 
     Examples
     --------

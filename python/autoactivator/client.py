@@ -1,7 +1,7 @@
-"""A model behind a server, asked like one at hand: the same words, the same exceptions, nothing but HTTP between.
+"""A model on a server, used like a local one: the same methods and the same exceptions, over HTTP.
 
-:class:`Client` speaks to ``autoactivator serve``. What goes over the wire is JSON, or the bytes of images and model
-files; the standard library is all it needs for that.
+:class:`Client` talks to ``autoactivator serve``. It sends JSON, or the bytes of images and model files. For that it
+needs only the standard library.
 """
 
 import http.client
@@ -18,19 +18,19 @@ from .snapshot import _labels
 
 
 class Client:
-    """A model behind a server.
+    """A model on a server.
 
-    Rows are arrays, as everywhere; where the server's model takes images, they may be a list of image files: paths, or
-    the bytes of each.
+    Rows are arrays. If the server's model takes images, rows may also be a list of image files: paths, or the bytes of
+    each.
 
     Parameters
     ----------
     url : str
-        Where the server listens, such as ``"http://127.0.0.1:7878"``.
+        Address of the server, such as ``"http://127.0.0.1:7878"``.
     token : str or None, default=None
-        What the server wants to see before the model is changed, if anything.
+        The token that the server requires for changes, if any.
     label_type : {None, int, str}, default=None
-        What labels are: a server knows names only. None takes names that are all whole numbers as integers.
+        Type of the labels: a server knows only names. None means integers if all names are whole numbers.
     timeout : float, default=120.0
         Seconds to wait for an answer.
 
@@ -50,7 +50,7 @@ class Client:
         self.timeout = timeout
 
     def partial_fit(self, X, y, classes=None):
-        """Learn one more task; when this returns, it is on the server's disk.
+        """Learn one more task. When this returns, it is on the server's disk.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class Client:
         y : array-like of shape (n_samples,)
             Their labels, new or known.
         classes : ignored
-            Programs written for scikit-learn may go on telling all classes in advance.
+            Accepted so that programs written for scikit-learn keep working.
 
         Returns
         -------
@@ -76,9 +76,9 @@ class Client:
         return self
 
     def unlearn(self, X, y):
-        """Take rows back that were learned: the memory is what it would have been without them.
+        """Unlearn rows: afterwards the memory is what it would have been without them.
 
-        A class of which no row is left is not known any more.
+        A class with no rows left is no longer known.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Client:
         return self
 
     def rename_class(self, old, new):
-        """Give a class another name; everything that was learned of it stays.
+        """Rename a class; everything learned about it stays.
 
         Parameters
         ----------
@@ -146,14 +146,14 @@ class Client:
         return self
 
     def merge(self, other, base=None):
-        """Take in everything that another model over the same pool has learned.
+        """Add everything that another model over the same pool has learned.
 
         Parameters
         ----------
         other : bytes or path-like
             Its model file.
         base : bytes, path-like or None, default=None
-            The model file that both began from, so that what it had learned counts once.
+            The model file that both started from, so that what it had learned counts only once.
 
         Returns
         -------
@@ -179,12 +179,12 @@ class Client:
         X : array-like of shape (n_samples, n_features), or list of path-like or bytes
             Rows, or images.
         reject : float, default=0.0
-            Answer None where the model is less sure than for this part of the rows it knows.
+            Answer None when unsure; this is the fraction of known rows that would be rejected.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Labels; of dtype object, None for "none of the classes I know", when `reject` is above 0.
+            Labels. If `reject` is above 0, the dtype is object, and None means "none of the known classes".
 
         Examples
         --------
@@ -209,7 +209,7 @@ class Client:
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Probabilities, columns as in ``classes_``.
+            Probabilities, with columns in the order of ``classes_``.
 
         Examples
         --------
@@ -221,21 +221,21 @@ class Client:
         labels = self._by_name(found[0].keys())
         names = sorted(found[0], key=labels.get)
         found = np.array([[probabilities[name] for name in names] for probabilities in found])
-        # They were rounded to single precision.
+        # The server rounds them to single precision.
         return found / found.sum(axis=1, keepdims=True)
 
     def download(self, what="memory"):
-        """The model as a file.
+        """Download the model as a file.
 
         Parameters
         ----------
         what : {"memory", "model", "onnx"}, default="memory"
-            The model file with its memory, the deployed model alone, or that as ONNX.
+            The model file with its memory, the deployed model alone, or the deployed model as ONNX.
 
         Returns
         -------
         bytes
-            The file; :func:`autoactivator.load` reads the first two once they are saved.
+            The content of the file. :func:`autoactivator.load` reads the first two kinds once saved.
 
         Examples
         --------
@@ -265,7 +265,7 @@ class Client:
 
     @property
     def growth_(self):
-        """What each task caused: one record a task, as the estimators have it.
+        """How the model grew: one record per task, as for the estimators.
 
         Returns
         -------
@@ -282,13 +282,13 @@ class Client:
     def __repr__(self):
         return f"Client({self.url!r})"
 
-    # From here on: how the pieces fit together.
+    # Internals.
 
     def _names(self):
         return [found["class"] for found in json.loads(self._send("GET", "/v1/classes"))["classes"]]
 
     def _by_name(self, answered):
-        """The label of each class by its name, also of those that were answered and dropped since."""
+        """The label of each class by name, including classes in an answer that were dropped since."""
         names = list(dict.fromkeys([*self._names(), *answered]))
         return dict(zip(names, _labels(names, self.label_type).tolist(), strict=True))
 
@@ -301,7 +301,7 @@ class Client:
         return json.loads(self._send("POST", "/v1/predict", *asked))["answers"]
 
     def _send(self, method, path, content_type=None, body=None):
-        """Sends one request, and raises what the server raises."""
+        """Sends one request, and raises the exception that the server reports."""
         url = urlsplit(self.url)
         kind = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}.get(url.scheme)
         if kind is None or url.hostname is None:
@@ -322,7 +322,7 @@ class Client:
 
 
 def _problem(response, content):
-    """The exception for what a server answers that cannot do what it was asked."""
+    """The exception for an answer that reports an error."""
     try:
         problem = json.loads(content)["error"]
         kind, message = problem["kind"], problem["message"]
@@ -359,7 +359,7 @@ def _content(file):
 
 
 def _finite(x):
-    """Rows as lists. JSON has no other numbers than finite ones; the words are the method's."""
+    """Rows as lists. JSON has only finite numbers; the message is the method's own."""
     places = np.argwhere(~np.isfinite(x))
     if len(places):
         row, feature = places[0]

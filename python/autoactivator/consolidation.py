@@ -1,4 +1,4 @@
-"""Consolidation: one additive memory for all tasks. Exact in any order; models merge, and rows can be unlearned."""
+"""Consolidation: one additive memory for all tasks. Order does not matter, models merge, and rows can be unlearned."""
 
 import json
 
@@ -15,43 +15,43 @@ class Consolidation(Rejecting, Learner):
     Parameters
     ----------
     pool : dict or None, default=None
-        What candidate nodes to make, as in an experiment file: ``{"kind": "uniform", "nodes": 2000, "scope": 0.5,
-        "activation": "sigmoid"}``. None chooses convolution for images of 16 pixels and
-        more, and otherwise the features themselves and random nodes on them.
+        The candidate nodes, as in an experiment file: ``{"kind": "uniform", "nodes": 2000, "scope": 0.5,
+        "activation": "sigmoid"}``. None chooses convolution for images of at least 16 x 16 pixels, and otherwise the
+        features themselves and random nodes on them.
     image : str, tuple or None, default=None
-        How the features of a row form an image, if they do: ``"28x28"``, ``"32x32x3"`` or ``(32, 32, 3)``.
+        Shape of the image that a row holds, if it does: ``"28x28"``, ``"32x32x3"`` or ``(32, 32, 3)``.
     max_nodes : int or None, default=None
-        Nodes recruited from the pool at the most; when neither this nor `nodes_per_class` is given, the whole pool is
-        read.
+        Maximum number of nodes to recruit from the pool. If neither this nor `nodes_per_class` is given, the whole pool
+        is read.
     nodes_per_class : int or None, default=None
-        Nodes recruited for every class known: early tasks then leave room for later ones.
+        Maximum number of nodes to recruit per known class, so that early tasks leave room for later ones.
     r : float, default=0.9
         *r* of the supervisory mechanism, in (0, 1).
     expected_gain : float, default=0.0
-        Part of the residual that a node must take away to be recruited.
+        Fraction of the residual that a node must remove to be recruited.
     readout : {"ridge", "lda", "nearest-mean"}, default="ridge"
-        What the recruited nodes are read with.
+        How the recruited nodes are read out.
     ridge : float or None, default=None
-        Ridge constant relative to the mean diagonal of G; None chooses it by generalised cross-validation.
+        Ridge constant, relative to the mean diagonal of G. None chooses it by generalised cross-validation.
     shrinkage : float, default=0.001
         Shrinkage of the shared covariance of linear discriminant analysis, relative to its mean diagonal.
     precision : {"f32", "f64"}, default="f32"
         Precision of the products; sums are always in double precision.
     fading : float, default=1.0
-        What old evidence counts for when a new task arrives, in (0, 1]; 1 forgets nothing.
+        Weight of old evidence when a new task arrives, in (0, 1]; 1 forgets nothing.
     class_weights : dict or None, default=None
-        What a row of a class counts for, by label; 1 for classes that are not named.
+        Weight of each row of a class, by label; 1 for classes that are not named.
     seed : int, default=0
-        Seed of everything random.
+        Seed for everything random.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         All labels learned so far, sorted.
     n_features_in_ : int
-        Features of a row.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when the rows had them.
+        Names of the features, if the rows had them.
 
     Examples
     --------
@@ -105,13 +105,13 @@ class Consolidation(Rejecting, Learner):
 
     @property
     def growth_(self):
-        """What each task caused: one record a task, ready for ``pandas.DataFrame(model.growth_)``.
+        """How the model grew: one record per task, ready for ``pandas.DataFrame(model.growth_)``.
 
         Returns
         -------
         list of dict
-            ``task``, ``rows`` and ``classes`` learned in all when it ended, nodes ``recruited`` by it and ``nodes``
-            after it, why recruitment ``ended`` (None when the whole pool is read), and the ``ridge`` constant.
+            ``task``; the total ``rows`` and ``classes`` learned by its end; the nodes ``recruited`` by it, and all
+            ``nodes`` after it; why recruitment ``ended`` (None if the whole pool is read); the ``ridge`` constant.
 
         Examples
         --------
@@ -123,14 +123,14 @@ class Consolidation(Rejecting, Learner):
         return json.loads(self._learned().growth)
 
     def merge(self, other, base=None):
-        """Take in everything that other models over the same pool have learned.
+        """Add everything that other models over the same pool have learned.
 
         Parameters
         ----------
         other : Consolidation or list of Consolidation
-            The others; they are not changed. Several are added with one solve.
+            The other models. They are not changed. Several are added with a single solve.
         base : Consolidation or None, default=None
-            The model that all of them began from, so that what it had learned counts once.
+            The model that all of them started from, so that what it had learned counts only once.
 
         Returns
         -------
@@ -158,9 +158,9 @@ class Consolidation(Rejecting, Learner):
         return self
 
     def unlearn(self, X, y):
-        """Take rows back that were learned: the memory is what it would have been without them.
+        """Unlearn rows: afterwards the memory is what it would have been without them.
 
-        A class of which no row is left is not known any more.
+        A class with no rows left is no longer known.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class Consolidation(Rejecting, Learner):
         return self
 
     def rename_class(self, old, new):
-        """Give a class another label; everything that was learned of it stays.
+        """Give a class another label; everything learned about it stays.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class Consolidation(Rejecting, Learner):
         return self
 
     def export(self, path, half=False):
-        """Write the deployed model alone, which predicts but does not learn; :func:`autoactivator.load` reads it.
+        """Write only the deployed model, which predicts but does not learn; :func:`autoactivator.load` reads it.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The deployed model: recruited nodes and their readout alone, everything that predicting needs."""
+"""The deployed model: the recruited nodes and their readout, which is all that prediction needs."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from .learner import Learner
 
 
 class Rejecting:
-    """What everything can do that has a readout: say "unknown", and become an ONNX file."""
+    """For every model with a readout: answer "unknown", and export to ONNX."""
 
     def predict(self, X, reject=0.0):
         """Predict the label of each row, judged alone.
@@ -17,12 +17,12 @@ class Rejecting:
         X : array-like of shape (n_samples, n_features)
             Rows.
         reject : float, default=0.0
-            Answer None where the model is less sure than for this part of the rows it knows.
+            Answer None when unsure; this is the fraction of known rows that would be rejected.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Labels; of dtype object, None for "none of the classes I know", when `reject` is above 0.
+            Labels. If `reject` is above 0, the dtype is object, and None means "none of the known classes".
 
         Examples
         --------
@@ -50,8 +50,7 @@ class Rejecting:
         -------
         bytes
             An ONNX file. Its input ``x`` takes rows; its outputs are ``class``, ``scores`` and ``probabilities``. A
-            class is a place in the list of names that the file's metadata holds under ``classes``, in the order of
-            their arrival.
+            class is an index into the list of names in the file's metadata under ``classes``, in order of arrival.
 
         Examples
         --------
@@ -66,15 +65,14 @@ class Rejecting:
 class Deployed(Rejecting, Learner):
     """A model that was exported without its memory: it predicts, and refuses to learn.
 
-    :func:`autoactivator.load` makes it from a file that :meth:`Consolidation.export` or ``autoactivator export`` has
-    written.
+    :func:`autoactivator.load` reads it from a file written by :meth:`Consolidation.export` or ``autoactivator export``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     n_features_in_ : int
-        Features of a row.
+        Number of features.
 
     Examples
     --------
@@ -101,7 +99,7 @@ class Deployed(Rejecting, Learner):
         Raises
         ------
         NoMemoryError
-            Always: what learning needs was left out of the file.
+            Always: the file does not hold what learning needs.
         """
         return self.partial_fit(X, y)
 

@@ -1,8 +1,8 @@
-"""Everything that can go wrong: each error of the method and of the exam is an exception of its own.
+"""Exceptions: one for each error of the method and of the evaluation.
 
-The messages are those of the command line. All of them are :class:`AutoActivatorError`, and what scikit-learn expects
-beside: bad input is also a :class:`ValueError`, a model that has learned nothing a
-:class:`sklearn.exceptions.NotFittedError`, a file that cannot be read an :class:`OSError`.
+The messages are those of the command line. Every exception is an :class:`AutoActivatorError`, and also what
+scikit-learn expects: bad input is a :class:`ValueError`, a model that has learned nothing raises a
+:class:`sklearn.exceptions.NotFittedError`, and a file that cannot be read raises an :class:`OSError`.
 
 Examples
 --------
@@ -35,11 +35,11 @@ class NotFiniteError(AutoActivatorError, ValueError):
 
 
 class TooLargeError(AutoActivatorError, ValueError):
-    """A value among the features that cannot be squared and summed."""
+    """A feature value too large to be squared and summed."""
 
 
 class SumsNotFiniteError(AutoActivatorError, ValueError):
-    """Rows whose sums overflow: they lie too far from those that the pool was made from."""
+    """Rows whose sums overflow: they are too far from the rows that the pool was made from."""
 
 
 class LabelCodeError(AutoActivatorError, ValueError):
@@ -59,19 +59,19 @@ class OneClassError(AutoActivatorError, ValueError):
 
 
 class TooFewRowsError(AutoActivatorError, ValueError):
-    """A class with too few rows to keep some for validation."""
+    """A class with too few rows to hold some out for validation."""
 
 
 class RepeatedClassError(AutoActivatorError, ValueError):
-    """A class that an earlier task brought."""
+    """A class that was already in an earlier task."""
 
 
 class FeatureCountError(AutoActivatorError, ValueError):
-    """Rows of another width than those learned."""
+    """Rows whose width differs from that of the rows learned."""
 
 
 class NothingLearnedError(AutoActivatorError, NotFittedError):
-    """Prediction before anything was learned."""
+    """A model that has learned nothing yet."""
 
 
 class ParameterError(AutoActivatorError, ValueError):
@@ -83,7 +83,7 @@ class TooManyCandidatesError(AutoActivatorError, MemoryError):
 
 
 class NothingRecruitedError(AutoActivatorError, ValueError):
-    """A unit that no node joined."""
+    """A unit that no node could join."""
 
 
 class NotSolvableError(AutoActivatorError, ArithmeticError):
@@ -91,7 +91,7 @@ class NotSolvableError(AutoActivatorError, ArithmeticError):
 
 
 class NoImagesError(AutoActivatorError, ValueError):
-    """A pool of image nodes for rows that are not known to be images."""
+    """A pool of image nodes, but rows that are not known to be images."""
 
 
 class ImageShapeError(AutoActivatorError, ValueError):
@@ -99,7 +99,7 @@ class ImageShapeError(AutoActivatorError, ValueError):
 
 
 class NothingToCutError(AutoActivatorError, ValueError):
-    """A first task that a pool can take nothing from."""
+    """A first task from which the pool cannot be made."""
 
 
 class DifferentPoolsError(AutoActivatorError, ValueError):
@@ -127,7 +127,7 @@ class OnlyConsolidationError(AutoActivatorError, TypeError):
 
 
 class FixedParameterError(AutoActivatorError, ValueError):
-    """A parameter of a model that exists already."""
+    """A change to a parameter that is fixed in an existing model."""
 
 
 class UnknownKindError(AutoActivatorError, ValueError):
@@ -135,7 +135,7 @@ class UnknownKindError(AutoActivatorError, ValueError):
 
 
 class NotStorableError(AutoActivatorError, ValueError):
-    """A model with something in it that its file cannot hold."""
+    """A model with a value that its file format cannot hold."""
 
 
 class NoClassNameError(AutoActivatorError, ValueError):
@@ -143,11 +143,11 @@ class NoClassNameError(AutoActivatorError, ValueError):
 
 
 class ClassExistsError(AutoActivatorError, ValueError):
-    """A new name for a class that another class has."""
+    """A new name for a class that another class already has."""
 
 
 class UnknownClassError(AutoActivatorError, ValueError):
-    """A class that is not there."""
+    """A class that the model does not know."""
 
 
 class InterruptedError(AutoActivatorError):
@@ -167,7 +167,7 @@ class BadModelError(AutoActivatorError, ValueError):
 
 
 class ServerError(AutoActivatorError):
-    """What only a server can answer: that it is busy, that it wants a token, that a request is too large.
+    """An error that only a server raises: it is busy, it requires a token, or a request is too large.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class ServerError(AutoActivatorError):
     status : int
         The HTTP status.
     retry_after : float or None
-        Seconds after which it is worth another try.
+        Seconds to wait before trying again.
     """
 
     def __init__(self, message, kind, status, retry_after=None):
@@ -199,7 +199,7 @@ class ExperimentError(AutoActivatorError, ValueError):
 
 
 class NoExperimentError(AutoActivatorError, LookupError):
-    """A name that no published experiment has."""
+    """A name that belongs to no published experiment."""
 
 
 class ScenarioError(AutoActivatorError, ValueError):

@@ -1,7 +1,7 @@
-"""What both learners have in common: the interface of scikit-learn around one compiled model.
+"""What the learners have in common: scikit-learn's interface around one compiled model.
 
-:class:`Learner` turns arrays into rows, asks the model, and turns its answers into labels. Whatever can be wrong is
-found by the model, and nothing of an estimator changes before the model has learned.
+:class:`Learner` turns arrays into rows, calls the model, and turns its answers into labels. The model does all checks,
+and an estimator changes only after the model has learned.
 """
 
 import json
@@ -19,20 +19,20 @@ from .summary import html
 
 
 class Learner(ClassifierMixin, BaseEstimator):
-    """Base of the estimators; not to be made itself.
+    """Base class of the estimators; not to be used directly.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         All labels learned so far, sorted.
     n_features_in_ : int
-        Features of a row.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when all that was learned from had them.
+        Names of the features, if all rows learned had them.
     """
 
     def fit(self, X, y):
-        """Learn from nothing: all rows are one task.
+        """Learn from scratch: all rows are one task.
 
         Parameters
         ----------
@@ -44,7 +44,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self : object
-            The estimator. When this raises, it is as it was before.
+            The estimator. If this raises, the estimator is unchanged.
 
         Examples
         --------
@@ -55,7 +55,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         return self._learn(X, y, self._new_model(), np.empty(0))
 
     def partial_fit(self, X, y, classes=None):
-        """Learn one more task; its classes may be new, and need not be known beforehand.
+        """Learn one more task. Its classes may be new and need not be declared in advance.
 
         Parameters
         ----------
@@ -64,12 +64,12 @@ class Learner(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their labels, strings or integers as before.
         classes : ignored
-            Programs written for scikit-learn may go on telling all classes in advance.
+            Accepted so that programs written for scikit-learn keep working.
 
         Returns
         -------
         self : object
-            The estimator. When this raises - at Ctrl-C, too - it is as it was before.
+            The estimator. If this raises, also on Ctrl-C, the estimator is unchanged.
 
         Examples
         --------
@@ -106,19 +106,19 @@ class Learner(ClassifierMixin, BaseEstimator):
         return self._labelled(self._ask("predict", X))
 
     def predict_groups(self, X, group="all"):
-        """Predict the label of each row of groups that are known to belong to one task: the paper's protocol.
+        """Predict the label of each row, in groups whose rows come from one task: the paper's protocol.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, group after group.
         group : int or "all", default="all"
-            Rows of a group; the last one may be smaller.
+            Rows per group; the last group may be smaller.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Labels. Consolidation gains nothing from groups and judges each row alone.
+            Labels. Consolidation does not use groups and judges each row alone.
 
         Examples
         --------
@@ -142,7 +142,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Probabilities, columns as in ``classes_``.
+            Probabilities, with columns in the order of ``classes_``.
 
         Examples
         --------
@@ -152,11 +152,11 @@ class Learner(ClassifierMixin, BaseEstimator):
         array([0, 1])
         """
         probabilities = self._columns("probabilities", X)
-        # They were rounded to single precision.
+        # The model rounds them to single precision.
         return probabilities / probabilities.sum(axis=1, keepdims=True)
 
     def decision_function(self, X):
-        """Score every class; the highest is predicted.
+        """Score every class. The class with the highest score is predicted.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            Scores, columns as in ``classes_``; for two classes by how much the second is ahead of the first.
+            Scores, with columns in the order of ``classes_``; for two classes, the second score minus the first.
 
         Examples
         --------
@@ -179,12 +179,12 @@ class Learner(ClassifierMixin, BaseEstimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def save(self, path):
-        """Write the model file, the same that the command line reads and writes.
+        """Write a model file, which the command line can also read and write.
 
         Parameters
         ----------
         path : path-like
-            The file; a crash at any moment leaves the old one or the new one.
+            The file. After a crash it is either the old one or the new one, never a mixture.
 
         Examples
         --------
@@ -206,7 +206,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         dict
-            ``nodes``, ``model_floats`` (needed to predict), ``memory_floats`` (kept to go on learning),
+            ``nodes``, ``model_floats`` (needed to predict), ``memory_floats`` (needed to keep learning),
             ``multiply_adds`` (to predict one row).
 
         Examples
@@ -217,21 +217,21 @@ class Learner(ClassifierMixin, BaseEstimator):
         """
         return json.loads(self._learned().size)
 
-    # From here on: how the pieces fit together.
+    # Internals.
 
     def _new_model(self):
-        """A model that has seen nothing, with the estimator's parameters."""
+        """A new model with the estimator's parameters."""
         return Model(self._kind, _as_json(self._parameters()))
 
     def _parameters(self):
-        """The parameters under the names of the method; what is None has its default there."""
+        """The parameters under their names in the method; None is left out and gets the method's default."""
         return {name: value for name, value in self.get_params(deep=False).items() if value is not None}
 
     def _has_learned(self):
         return getattr(self, "_model", None) is not None
 
     def _model_or_new(self):
-        """The model; one that has seen nothing says itself that it cannot predict."""
+        """The model, or a new one, which raises the right error when asked to predict."""
         return self._model if self._has_learned() else self._new_model()
 
     def _learned(self):
@@ -241,13 +241,13 @@ class Learner(ClassifierMixin, BaseEstimator):
         return model
 
     def _check_unchanged(self):
-        """Parameters are part of a model: one that was changed since needs a new one."""
+        """Parameters are fixed in a model: changing one requires a new model."""
         made, asked = json.loads(self._made_with), json.loads(_as_json(self._parameters()))
         for name in sorted(made.keys() | asked.keys()):
             if name not in self._changeable and made.get(name) != asked.get(name):
                 was = json.dumps(made[name]) if name in made else "the default"
                 raise ParameterError(
-                    f"parameter `{name}` is {was} in this model and cannot be changed: set it back, or begin a new"
+                    f"parameter `{name}` is {was} in this model and cannot be changed: set it back, or start a new"
                     " model with fit"
                 )
 
@@ -267,7 +267,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         return self
 
     def _keep(self, model, labels):
-        """Keeps a model and the labels of its classes: `labels` may hold more, in any order and twice."""
+        """Stores a model and the labels of its classes. `labels` may hold others too, in any order and repeatedly."""
         by_name = dict(zip(rows.names(labels), range(len(labels)), strict=True))
         self._model = model
         self._labels = labels[[by_name[name] for name in model.classes]]
@@ -286,7 +286,7 @@ class Learner(ClassifierMixin, BaseEstimator):
             del self.feature_names_in_
 
     def _ask(self, question, X, *details):
-        """Asks the model about rows, and wraps the bytes of its answer."""
+        """Calls a method of the model on rows, and wraps the bytes that it returns."""
         model = self._model_or_new()
         if self._has_learned():
             self._check_names(X)
@@ -303,7 +303,7 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     @contextmanager
     def _in_words_of_sklearn(self, x):
-        """Widths are complained about in the words that scikit-learn has for it, and then in the method's own."""
+        """Puts scikit-learn's own wording in front of the method's message when the width of rows is wrong."""
         try:
             yield
         except NoFeaturesError as error:
@@ -321,7 +321,7 @@ class Learner(ClassifierMixin, BaseEstimator):
 
 
 def _as_json(parameters):
-    """Parameters as JSON; numbers of NumPy are numbers."""
+    """Parameters as JSON; NumPy numbers become plain numbers."""
     for name, value in parameters.items():
         if isinstance(value, (float, np.floating)) and not np.isfinite(value):
             raise ParameterError(f"parameter `{name}` is {value}: must be a finite number")

@@ -1,4 +1,4 @@
-"""Reactivation, the paper's learner: one neural unit per task, and the unit that fits a group of rows wakes up."""
+"""Reactivation, the paper's learner: one neural unit per task; the unit that fits a group of rows wakes up."""
 
 import json
 
@@ -8,48 +8,49 @@ from .learner import Learner
 class Reactivation(Learner):
     """The paper's learner: one neural unit per task, grown under the supervisory mechanism.
 
-    It is made for groups of rows that come from one task (:meth:`predict_groups`); judged alone, as :meth:`predict`
-    does, rows wake the wrong unit often. A task needs two classes at least.
+    It is made for groups of rows that come from one task (:meth:`predict_groups`). :meth:`predict` judges each row
+    alone, and then rows often wake the wrong unit. A task needs at least two classes.
 
     Parameters
     ----------
     step_size : int, default=10
         *l*: nodes that join at a time.
     t_max : int, default=50
-        *T_max*: batches drawn at random for every join.
+        *T_max*: random batches drawn for each join.
     l_max : int, default=200
-        *L_max(t)*: nodes at which a layer of a unit is finished.
+        *L_max(t)*: number of nodes at which a layer of a unit is finished.
     expected_accuracy : float, default=0.99
         *R(t)*: training accuracy at which a unit is finished.
     r : float, default=0.9
         *r(t)*: fraction of the squared residual that may remain after a join; relaxed towards 1 when no batch passes.
     scopes : sequence of float, default=(0.5,)
-        *lambda*: weights and biases are uniform in [-lambda, lambda]; tried in this order until a batch passes.
+        *lambda*: weights and biases are uniform in [-lambda, lambda]. Values are tried in this order until a batch
+        passes.
     activation : {"sigmoid", "tanh", "relu", "square"}, default="sigmoid"
         *g*: the activation function.
     ridge : float, default=1e-10
         Regularisation of the output weights, relative to the mean diagonal of their Gram matrix.
     validation : float, default=0.1
-        Fraction of a task's rows kept to watch the residual; 0 switches it off.
+        Fraction of a task's rows held out to watch the residual; 0 turns this off.
     patience : int, default=3
-        Joins without a new lowest validation residual after which a unit is finished.
+        Number of joins without a new lowest validation residual after which a unit is finished.
     layers : int, default=1
-        Former layers of a unit, each grown on the outputs of the one before.
+        Number of former layers of a unit, each grown on the outputs of the one before.
     reuse : bool, default=False
-        Whether nodes of earlier units stand among the candidates.
+        Whether to include nodes of earlier units among the candidates.
     repeated_classes : {"refuse", "accept"}, default="refuse"
-        What to do with a class that an earlier task brought.
+        What to do with a class from an earlier task.
     seed : int, default=0
-        Seed of everything random.
+        Seed for everything random.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         All labels learned so far, sorted.
     n_features_in_ : int
-        Features of a row.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when the rows had them.
+        Names of the features, if the rows had them.
 
     Examples
     --------
@@ -101,14 +102,14 @@ class Reactivation(Learner):
 
     @property
     def growth_(self):
-        """How each unit grew: one record a join, ready for ``pandas.DataFrame(model.growth_)``.
+        """How each unit grew: one record per join, ready for ``pandas.DataFrame(model.growth_)``.
 
         Returns
         -------
         list of dict
             ``task`` and ``layer`` (both from 1), ``nodes`` after the join, ``residual`` and ``accuracy`` on the
-            training rows, ``validation_residual``, the ``scope`` and ``r`` under which the batch passed, and what else
-            the method records of a join.
+            training rows, ``validation_residual``, the ``scope`` and ``r`` under which the batch passed, and
+            whatever else the method records.
 
         Examples
         --------

@@ -1,6 +1,6 @@
-"""What goes into every learner: rows of features and their labels, from whatever array the caller has.
+"""The input of every learner: rows of features and their labels, from any kind of array.
 
-A C-contiguous ``float32`` array is handed on as it is; everything else is converted once.
+A C-contiguous ``float32`` array is passed on without a copy; everything else is converted once.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 
 def rows(X):
-    """Rows as a C-contiguous ``float32`` array, copied only when they are something else.
+    """Rows as a C-contiguous ``float32`` array, copied only if they are anything else.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def rows(X):
     """
     if hasattr(X, "__dlpack__") and not hasattr(X, "__array__"):
         X = np.from_dlpack(X)
-    # What is too large for single precision becomes infinite, which the method refuses, naming the place.
+    # A value too large for single precision becomes infinite. The method refuses it and names the row and feature.
     with np.errstate(over="ignore"):
         return check_array(
             X,
@@ -48,7 +48,7 @@ def rows(X):
 
 
 def labels(y):
-    """The distinct labels in the order of their first appearance, and a code into them for each row.
+    """The distinct labels in order of first appearance, and for each row its label's index among them.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def labels(y):
     distinct : ndarray of shape (n_classes,)
         The labels.
     codes : ndarray of shape (n_samples,)
-        The place of each row's label among them.
+        The index of each row's label among them.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def labels(y):
 
 
 def names(distinct):
-    """The class names of labels, as they stand in a model file.
+    """The class names of labels, as stored in a model file.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def names(distinct):
 
 
 def kind(distinct):
-    """What labels are, in a word: labels of one estimator are all of one kind.
+    """The kind of labels, in one word. All labels of an estimator are of one kind.
 
     Parameters
     ----------

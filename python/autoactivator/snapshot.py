@@ -1,4 +1,4 @@
-"""The model file: what the command line and Python leave for each other."""
+"""Model files, which the command line and Python share."""
 
 import json
 
@@ -12,19 +12,19 @@ from .reactivation import Reactivation
 
 
 def load(path, label_type=None):
-    """Read a model file, of Python or of the command line.
+    """Read a model file that Python or the command line has written.
 
     Parameters
     ----------
     path : path-like
         The file.
     label_type : {None, int, str}, default=None
-        What labels are: a file holds names only. None takes names that are all whole numbers as integers.
+        Type of the labels: a file holds only names. None means integers if all names are whole numbers.
 
     Returns
     -------
     Consolidation, Reactivation or Deployed
-        The estimator, ready to predict and, unless it is a :class:`Deployed`, to go on learning.
+        The estimator, ready to predict and, unless it is a :class:`Deployed`, to keep learning.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def estimator(model, label_type=None):
     model : autoactivator._core.Model
         The model.
     label_type : {None, int, str}, default=None
-        What labels are, as in :func:`load`.
+        Type of the labels, as in :func:`load`.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def estimator(model, label_type=None):
 
 
 def _given(name, value):
-    """A parameter as one would write it."""
+    """A parameter as a user would write it."""
     if name == "image" and value is not None:
         return f"{value['height']}x{value['width']}x{value['channels']}"
     if name == "class_weights":

@@ -1,4 +1,4 @@
-"""What a notebook shows of a model beside its parameters: units, nodes and classes."""
+"""What a notebook shows of a model besides its parameters: units, nodes and classes."""
 
 import json
 from html import escape

@@ -1,4 +1,4 @@
-"""Classes of scikit-learn's digits arrive in five experiences; a frozen torch model computes features, we learn.
+"""The classes of scikit-learn's digits arrive in five experiences. A frozen torch model computes features; we learn.
 
 Needs ``pip install autoactivator[avalanche]``. Run it with ``python python/examples/avalanche_strategy.py``.
 """
@@ -17,7 +17,7 @@ from autoactivator.avalanche import Incremental
 
 
 def dataset(X, y):
-    """Rows and labels as Avalanche wants them."""
+    """Rows and labels in the form that Avalanche expects."""
     rows = TensorDataset(torch.tensor(X, dtype=torch.float32), torch.tensor(y))
     return AvalancheDataset([rows], data_attributes=[DataAttribute(y.tolist(), name="targets", use_in_getitem=False)])
 

@@ -1,7 +1,9 @@
-"""MNIST in five tasks of two classes, one call of ``partial_fit`` each, beside what scikit-learn has with that name.
+"""MNIST in five tasks of two classes, one call of ``partial_fit`` each, beside scikit-learn's own ``partial_fit``.
 
-Every row is judged alone (protocol ``instance``). Ours gets each task and nothing else; scikit-learn's estimators are
-told all classes in advance. Needs AUTOACTIVATOR_DATA; run it with ``python python/examples/mnist_partial_fit.py``.
+Every row is judged alone (protocol ``instance``). Our estimator gets each task and nothing else; scikit-learn's
+estimators are told all classes in advance. Needs AUTOACTIVATOR_DATA.
+
+Run it with ``python python/examples/mnist_partial_fit.py``.
 """
 
 import gzip
@@ -20,7 +22,7 @@ EXPERIMENT = Path(__file__).resolve().parents[2] / "experiments/mnist-consolidat
 
 
 def read(name):
-    """An idx file, gzip or not."""
+    """Reads an idx file, gzipped or not."""
     folder = Path(os.environ["AUTOACTIVATOR_DATA"]) / "mnist"
     file = folder / name
     data = file.read_bytes() if file.exists() else gzip.decompress((folder / f"{name}.gz").read_bytes())
@@ -30,14 +32,14 @@ def read(name):
 
 
 def mnist():
-    """Pixels in [0, 1] and digits, to learn from and to be examined on."""
+    """Pixels in [0, 1] and digits, for training and for testing."""
     images = [read(f"{part}-images-idx3-ubyte").astype(np.float32) / 255 for part in ("train", "t10k")]
     digits = [read(f"{part}-labels-idx1-ubyte").ravel().astype(np.int64) for part in ("train", "t10k")]
     return images[0], digits[0], images[1], digits[1]
 
 
 def entrants():
-    """Who takes part, and what is told beside the rows."""
+    """The estimators, and what each is told besides the rows."""
     parameters = tomllib.loads(EXPERIMENT.read_text(encoding="utf-8"))["consolidation"]
     everything = {"classes": np.arange(10)}
     return {
@@ -48,7 +50,7 @@ def entrants():
 
 
 def learn(model, told):
-    """Learns the five tasks; returns the accuracy after each on the classes seen so far, and the seconds in all."""
+    """Learns the five tasks; returns the accuracy on the classes seen after each, and the total seconds."""
     X, y, X_test, y_test = mnist()
     seen, seconds = [], 0.0
     for task in range(5):

@@ -1,7 +1,7 @@
-"""What the call from Python costs on 10,000 rows of 784 features: ``predict`` of the estimator and the compiled call
-alone take turns in one process, on the same rows. Run it with ``python python/examples/overhead.py``.
+"""What a call from Python costs on 10,000 rows of 784 features: the estimator's ``predict`` and the compiled call alone
+take turns in one process, on the same rows. Run it with ``python python/examples/overhead.py``.
 
-The compiled call is the method's own plus the way in and out, which the last line shows: a call without any row.
+The compiled call includes the way into and out of Rust. The last line shows that cost: a call without any rows.
 """
 
 import statistics

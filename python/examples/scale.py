@@ -1,10 +1,10 @@
-"""One memory on one machine, on Ray and on Spark: the same sums, the same answers, and how long each takes.
+"""One memory on one machine, on Ray and on Spark: compares sums, answers and times.
 
     python python/examples/scale.py                                  # 1,000,000 x 256 in 64 Parquet files
     python python/examples/scale.py --rows 20000 --files 8 --turns 1 # in a minute
-    python python/examples/scale.py --rate                           # rows a second and core at 768 features
+    python python/examples/scale.py --rate                           # rows per second and core at 768 features
 
-Needs the command line (``cargo build --release``), Ray and Spark. Rows are generated once, into a folder.
+Needs the command line (``cargo build --release``), Ray and Spark. Rows are generated once and kept in a folder.
 """
 
 import argparse
@@ -38,9 +38,9 @@ def main():
     words.add_argument("--engines", nargs="*", default=["ray", "spark"], choices=["ray", "spark"])
     words.add_argument("--precisions", nargs="*", default=["f32", "f64"], choices=["f32", "f64"])
     words.add_argument("--workers", type=int, default=2)
-    words.add_argument("--nodes", type=int, help="nodes of a pool of random ones instead of the default pool")
-    words.add_argument("--turns", type=int, default=3, help="turns that the engines take")
-    words.add_argument("--rate", action="store_true", help="only measure rows a second and core")
+    words.add_argument("--nodes", type=int, help="use a pool of this many random nodes instead of the default pool")
+    words.add_argument("--turns", type=int, default=3, help="number of turns of each engine")
+    words.add_argument("--rate", action="store_true", help="only measure rows per second and core")
     asked = words.parse_args()
     if asked.rate:
         return rate(asked)
@@ -50,7 +50,7 @@ def main():
 
 
 def generated(folder, n_rows, n_features, n_files):
-    """Rows around a centre for each class, shared out evenly."""
+    """Rows around one centre per class, spread evenly over the files."""
     folder = folder / f"{n_rows}x{n_features}x{n_files}"
     files = [folder / f"part-{part:04}.parquet" for part in range(n_files)]
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def generated(folder, n_rows, n_features, n_files):
 
 
 def compare(asked, files, precision):
-    """Every engine takes its turns; each is compared with the command line's turn before it."""
+    """Every engine takes its turns; each turn is compared with the command line's turn before it."""
     with tempfile.TemporaryDirectory() as folder:
         times = {"command line": []}
         for turn in range(asked.turns):
@@ -91,7 +91,7 @@ def compare(asked, files, precision):
 
 
 def random_pool(n_nodes):
-    """What ``--pool gaussian --pool-nodes`` means on the command line."""
+    """The same pool as ``--pool gaussian --pool-nodes`` on the command line."""
     if n_nodes is None:
         return None
     return {"kind": "gaussian", "nodes": n_nodes, "activation": "relu", "preparation": "standardise"}
@@ -104,7 +104,7 @@ def timed(job):
 
 
 def command_line(asked, files, precision, folder, turn):
-    """The same job in one process after the other."""
+    """The same job on the command line, one process after another."""
     model, partial = folder / f"{precision}-{turn}.aact", folder / "all.partial"
 
     def run(*words):
@@ -118,7 +118,7 @@ def command_line(asked, files, precision, folder, turn):
 
 
 class started:
-    """A cluster of so many workers on this machine; starting it is not part of the time."""
+    """A cluster of `n_workers` on this machine; starting it is not timed."""
 
     def __init__(self, engine, n_workers):
         self.engine, self.n_workers = engine, n_workers
@@ -145,11 +145,11 @@ class started:
 
 
 def report(engine, precision, found, expected, file):
-    """How far the memory is from the command line's, and on how many rows the answers differ."""
+    """How much the memory differs from the command line's, and how many answers differ."""
     (n_nodes, mine), (_, theirs) = memory(found), memory(expected)
     column, row = np.triu_indices(n_nodes)
     length = np.sqrt(theirs["gram"][row == column])
-    # Relative to the lengths of the two nodes: what an inner product could be at the most.
+    # Relative to the product of the two nodes' lengths, the largest value that an inner product can have.
     gram = (np.abs(mine["gram"] - theirs["gram"]) / (length[row] * length[column])).max()
     rest = max(np.abs(mine[name] - theirs[name]).max() / np.abs(theirs[name]).max() for name in ["moments", "counts"])
     X = np.stack(pq.read_table(file)["features"].to_numpy())
@@ -162,7 +162,7 @@ def report(engine, precision, found, expected, file):
 
 
 def memory(model):
-    """Nodes, and G, Q and n, from the bytes of a model file."""
+    """Number of nodes, and G, Q and n, from the bytes of a model file."""
     content = model._model.to_bytes()
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])
@@ -176,7 +176,7 @@ def memory(model):
 
 
 def worked():
-    """Seconds that processes of ours have worked, of those that have ended."""
+    """CPU seconds of our child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -184,7 +184,7 @@ def worked():
 def rate(asked):
     """One core sums rows of 768 features: all of `memory build`, from the file to the partial memory.
 
-    Counted in seconds that the core worked for it, which others on the machine change little.
+    Measured in CPU seconds, which depend little on other work on the machine.
     """
     n_rows = 40_000
     [file] = generated(asked.folder, n_rows, 768, 1)

@@ -1,4 +1,4 @@
-//! NumPy arrays as the method sees them: rows borrowed from the caller's memory, results as bytes for NumPy to wrap.
+//! NumPy arrays in and out: rows are borrowed from the caller's memory, results are bytes for NumPy to wrap.
 
 use autoactivator::{Labels, Rows};
 use pyo3::buffer::{Element, PyBuffer};
@@ -30,9 +30,9 @@ impl<T: Element> Array<T> {
         if n_values == 0 {
             return &[];
         }
-        // SAFETY: the buffer holds this many values of this type, one after the other and aligned (all of which
-        // `PyBuffer::get` and `is_c_contiguous` have checked), and keeps them alive. As with every library that leaves
-        // the GIL while it reads an array, nobody may write to it meanwhile.
+        // SAFETY: the buffer holds this many values of this type, contiguous and aligned (`PyBuffer::get` and
+        // `is_c_contiguous` have checked all of this), and keeps them alive. As with every library that releases the
+        // GIL while it reads an array, nobody may write to the array meanwhile.
         unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast(), n_values) }
     }
 }
@@ -48,7 +48,7 @@ impl Array<f32> {
 }
 
 impl Array<u32> {
-    /// Codes into these class names.
+    /// Labels as codes into these class names.
     pub fn labels(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Labels> {
         Labels::new(names, self.values().to_vec()).map_err(|error| raise(py, &error))
     }

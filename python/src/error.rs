@@ -1,4 +1,4 @@
-//! Errors of the crates as exceptions: each its own class of `autoactivator.error`, with the same message.
+//! Turns the crates' errors into exceptions: each has its own class in `autoactivator.error`, with the same message.
 
 use std::fmt::{Debug, Display};
 
@@ -9,7 +9,7 @@ pub fn raise(py: Python<'_>, error: &(impl Debug + Display)) -> PyErr {
     exception(py, error).unwrap_or_else(|trouble| trouble)
 }
 
-/// `NotFinite { .. }` becomes `NotFiniteError`; what has no class of its own is an `AutoActivatorError`.
+/// `NotFinite { .. }` becomes `NotFiniteError`; an error without a class of its own becomes an `AutoActivatorError`.
 fn exception(py: Python<'_>, error: &(impl Debug + Display)) -> PyResult<PyErr> {
     let variant = autoactivator::kind(error);
     let classes = py.import("autoactivator.error")?;
@@ -19,7 +19,7 @@ fn exception(py: Python<'_>, error: &(impl Debug + Display)) -> PyResult<PyErr> 
     Ok(PyErr::from_value(class.call1((error.to_string(),))?))
 }
 
-/// The exception for an error of the exam: one that only carries an error of the method or of the rows is that.
+/// The exception for an error of the exam. If it wraps an error of the method or of the rows, that error is raised.
 pub fn raise_exam(py: Python<'_>, error: &autoactivator_exam::Error) -> PyErr {
     match error {
         autoactivator_exam::Error::Method(error) => raise(py, error),
@@ -28,7 +28,7 @@ pub fn raise_exam(py: Python<'_>, error: &autoactivator_exam::Error) -> PyErr {
     }
 }
 
-/// The exception for an error of rows in files.
+/// The exception for an error in reading rows from files.
 pub fn raise_features(py: Python<'_>, error: &autoactivator_data::Error) -> PyErr {
     match error {
         autoactivator_data::Error::Method(error) => raise(py, error),

@@ -1,4 +1,4 @@
-//! `autoactivator.cil`: the exam's own scenarios, protocols, metrics and records.
+//! Behind `autoactivator.cil`: the scenarios, protocols, metrics and records of the exam crate.
 
 use std::path::{Path, PathBuf};
 
@@ -17,11 +17,11 @@ use crate::model::Model;
 use crate::parameters;
 use crate::work::examine;
 
-/// Rows of a data set in memory: its name, and features and class names to learn from and to be examined on.
+/// A data set in memory: its name, then features and class names for training, then for testing.
 type InMemory = (String, Array<f32>, Vec<String>, Array<f32>, Vec<String>);
 
-/// Takes an exam and returns its record, as JSON. The name is that of an experiment file or of a data set, whose rows
-/// are read unless some are given; changes are in the words of experiment files, as JSON.
+/// Runs an exam and returns its record as JSON. `name` is an experiment file or a data set, whose rows are read unless
+/// `rows` are given. `changes` is JSON with the keys of experiment files.
 #[pyfunction]
 #[pyo3(signature = (name, sections, changes, data_dir=None, rows=None))]
 pub fn run(
@@ -47,7 +47,7 @@ pub fn run(
     })
 }
 
-/// The experiment that is asked for, if Python can run it.
+/// The requested experiment, if Python can run it.
 fn asked(name: &str, sections: &[String], changes: &Changes) -> Result<Experiment, Error> {
     let overlays = sections.iter().map(|section| section.parse());
     let overlays = overlays.collect::<Result<Vec<Overlay>, Error>>()?;
@@ -84,7 +84,7 @@ pub fn task_sizes(py: Python<'_>, scenario: &str, n_classes: usize) -> PyResult<
     sizes.map_err(|e| raise_exam(py, &e))
 }
 
-/// The classes of each task, as places in the given list of distinct names.
+/// The classes of each task, as indices into the given list of distinct names.
 #[pyfunction]
 pub fn deal(py: Python<'_>, scenario: &str, names: Vec<String>, seed: u64) -> PyResult<Vec<Vec<usize>>> {
     let mut order: Vec<usize> = (0..names.len()).collect();
@@ -95,7 +95,7 @@ pub fn deal(py: Python<'_>, scenario: &str, names: Vec<String>, seed: u64) -> Py
     Ok(tasks.into_iter().map(places).collect())
 }
 
-/// A protocol as it stands in records, and what it tells the learner.
+/// A protocol as written in records, and what it tells the learner.
 #[pyfunction]
 pub fn protocol(py: Python<'_>, protocol: &str) -> PyResult<(String, &'static str)> {
     let protocol: Protocol = parse(py, protocol)?;
@@ -113,7 +113,8 @@ pub fn metrics(accuracy: Vec<Vec<f64>>) -> (f64, f64, f64, f64) {
     )
 }
 
-/// The percentage of right answers for each task: rows, class names, a code for each row, and the codes of each task.
+/// The percentage of right answers for each task. `y` has a code into `names` for each row, `tasks` the codes of each
+/// task.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // An exam is all of these.
 pub fn accuracy(

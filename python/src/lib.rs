@@ -1,7 +1,7 @@
-//! The compiled half of the Python package: arrays in, a call of the method or of the exam, arrays out.
+//! The compiled half of the Python package: arrays in, a call to the method or the exam, arrays out.
 //!
-//! [`model::Model`] is what the estimators in `autoactivator/` stand on; `exam` is behind `autoactivator.cil`, `partial`
-//! behind `autoactivator.distributed`. Nothing is decided here: defaults, checks and messages are those of the crates that are called.
+//! [`model::Model`] is the base of the estimators in `autoactivator/`; `exam` is behind `autoactivator.cil`, `partial`
+//! behind `autoactivator.distributed`. Nothing is decided here: defaults, checks and messages come from the crates.
 
 mod arrays;
 mod error;
@@ -23,11 +23,11 @@ mod _core {
     #[pymodule_export]
     use crate::partial::{Share, add_up, sha256};
 
-    /// Rows of a task that the pool is made from, at most.
+    /// Maximum number of rows of a task that the pool is made from.
     #[pymodule_export]
     const POOL_ROWS: usize = autoactivator::POOL_ROWS;
 
-    /// Rows of a task that calibrate probabilities, at most.
+    /// Maximum number of rows of a task that calibrate probabilities.
     #[pymodule_export]
     const SCORED: usize = autoactivator::SCORED;
 

@@ -1,6 +1,6 @@
-//! One model behind the estimators: learns, predicts, and is kept in the same file as the command line's.
+//! The model behind the estimators: it learns, predicts, and uses the same file format as the command line.
 //!
-//! Many threads may predict at once; one that learns has the model for itself, and nobody sees it half learned.
+//! Many threads may predict at once. A thread that learns has exclusive access, so nobody sees a half-learned model.
 
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -18,10 +18,10 @@ use crate::error::raise;
 use crate::partial::{chosen, read_partial};
 use crate::work::{work, work_on_files};
 
-/// Rows that are predicted before Python is asked for signals.
+/// Number of rows that are predicted before checking Python for signals.
 const PIECE: usize = 1 << 14;
 
-/// What stands for "none of the classes I know" among codes.
+/// The code for "none of the known classes".
 const UNKNOWN: u32 = u32::MAX;
 
 /// A learner of any kind.
@@ -33,7 +33,7 @@ impl Model {
         Self(RwLock::new(model))
     }
 
-    /// What was there before a panic is whole: learning replaces it at the very end.
+    /// Reads the model, even after a panic: learning replaces it only at the very end, so it is always whole.
     pub fn read(&self) -> RwLockReadGuard<'_, CoreModel> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -42,7 +42,7 @@ impl Model {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the model about rows, some at a time.
+    /// Asks the model about rows, a piece at a time.
     fn ask<T: Send>(
         &self,
         py: Python<'_>,
@@ -76,7 +76,7 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// A model of a kind that has seen nothing, with parameters as JSON.
+    /// A new model of a kind, with parameters as JSON.
     #[new]
     fn begin_new(py: Python<'_>, kind: &str, parameters: &str) -> PyResult<Self> {
         let parameters =
@@ -109,7 +109,7 @@ impl Model {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// A model is pickled as its file.
+    /// Pickles a model as the bytes of its file.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let bytes = slf.get().to_bytes(py)?;
@@ -122,13 +122,13 @@ impl Model {
         py.detach(|| self.read().name())
     }
 
-    /// Class names in the order of their arrival.
+    /// Class names in order of arrival.
     #[getter]
     fn classes(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.read().classes().to_vec())
     }
 
-    /// Features of a row; none before the first task.
+    /// Number of features; none before the first task.
     #[getter]
     fn n_features(&self, py: Python<'_>) -> Option<usize> {
         py.detach(|| self.read().n_features())
@@ -140,7 +140,7 @@ impl Model {
         py.detach(|| json(&self.read().parameters()))
     }
 
-    /// How it grew, one JSON object a task.
+    /// How it grew, as JSON with one object per task.
     #[getter]
     fn growth(&self, py: Python<'_>) -> String {
         py.detach(|| json(&self.read().growth()))
@@ -152,13 +152,13 @@ impl Model {
         py.detach(|| json(&self.read().size()))
     }
 
-    /// Learns one task: rows, the names of its classes, and a code into these for each row.
+    /// Learns one task, given its rows, its class names, and a code into these for each row.
     fn learn(&self, py: Python<'_>, x: Array<f32>, names: Vec<String>, y: Array<u32>) -> PyResult<()> {
         let (rows, labels) = (x.rows(py)?, y.labels(py, names)?);
         work(py, |signals| self.write().learn(rows, &labels, signals))
     }
 
-    /// Asks for parameters, as a JSON object: those that may not change are refused by name.
+    /// Sets parameters, given as a JSON object. A parameter that may not change is refused by name.
     fn set_parameters(&self, py: Python<'_>, parameters: &str) -> PyResult<()> {
         let asked = serde_json::from_str(parameters).map_err(|e| PyValueError::new_err(e.to_string()))?;
         self.change(py, |model| model.set_parameters(&asked))
@@ -170,7 +170,7 @@ impl Model {
         codes(py, &found)
     }
 
-    /// The class of each row, so many rows at a time known to belong together; all of them without a number.
+    /// The class of each row, where every `rows_per_group` rows are known to belong together; all rows are by default.
     #[pyo3(signature = (x, rows_per_group=None))]
     fn predict_groups(
         &self,
@@ -191,8 +191,7 @@ impl Model {
         codes(py, &found)
     }
 
-    /// The class of each row, or the highest code of all where it is like the `reject` part of known rows least like
-    /// their class.
+    /// The class of each row, or `UNKNOWN` where it scores as low as the lowest-scoring `reject` fraction of known rows.
     fn predict_known(&self, py: Python<'_>, x: Array<f32>, reject: f64) -> PyResult<Py<PyByteArray>> {
         let found = self.ask(py, &x, |model, rows| {
             model.check_reject(reject)?;
@@ -202,23 +201,22 @@ impl Model {
         codes(py, &found)
     }
 
-    /// Scores of every class, row after row, as the bytes of doubles.
+    /// Scores of every class, row by row, as the bytes of doubles.
     fn scores(&self, py: Python<'_>, x: Array<f32>) -> PyResult<Py<PyByteArray>> {
         let scores = self.ask(py, &x, |model, rows| Ok(row_by_row(&model.scores(rows)?)))?;
         doubles(py, &scores)
     }
 
-    /// Probabilities of every class, row after row, as the bytes of doubles.
+    /// Probabilities of every class, row by row, as the bytes of doubles.
     fn probabilities(&self, py: Python<'_>, x: Array<f32>) -> PyResult<Py<PyByteArray>> {
         let probabilities = self.ask(py, &x, |model, rows| Ok(row_by_row(&model.probabilities(rows)?)))?;
         doubles(py, &probabilities)
     }
 
-    /// Takes in what other models over the same pool have learned, with one solve; what all of them learned from `base`
-    /// counts once.
+    /// Adds what other models over the same pool have learned, with one solve. What `base` had learned counts once.
     #[pyo3(signature = (others, base=None))]
     fn merge(&self, py: Python<'_>, others: Vec<Py<Self>>, base: Option<&Self>) -> PyResult<()> {
-        // All of them are copied first: any may be this very model.
+        // All of them are copied first, because any of them may be this same model.
         let others: Vec<CoreModel> = others.iter().map(|other| other.get().read().clone()).collect();
         let base = base.map(|base| base.read().clone());
         self.change(py, |model| {
@@ -226,7 +224,7 @@ impl Model {
         })
     }
 
-    /// Takes rows back that were learned.
+    /// Unlearns rows.
     fn unlearn(&self, py: Python<'_>, x: Array<f32>, names: Vec<String>, y: Array<u32>) -> PyResult<()> {
         let (rows, labels) = (x.rows(py)?, y.labels(py, names)?);
         self.change(py, |model| model.unlearn(rows, &labels))
@@ -237,30 +235,30 @@ impl Model {
         self.change(py, |model| model.drop_class(name))
     }
 
-    /// Gives a class another name.
+    /// Renames a class.
     fn rename_class(&self, py: Python<'_>, old: &str, new: &str) -> PyResult<()> {
         self.change(py, |model| model.rename_class(old, new))
     }
 
-    /// The same pool, parameters and ledger without anything learned.
+    /// A model with the same pool, parameters and ledger, but nothing learned.
     fn pool_alone(&self, py: Python<'_>) -> PyResult<Self> {
         work(py, |_| Ok(self.read().consolidation()?.pool_alone())).map(|learner| Self::new(learner.into()))
     }
 
-    /// What sums must have in common with this memory to be added, as JSON.
+    /// What sums must share with this memory to be added, as JSON.
     #[getter]
     fn binding(&self, py: Python<'_>) -> PyResult<String> {
         work(py, |_| Ok(json(&self.read().consolidation()?.binding()?)))
     }
 
-    /// Refuses a binding that is not this one, and names what differs.
+    /// Refuses a binding other than this model's, and names what differs.
     fn check_binding(&self, py: Python<'_>, binding: &str) -> PyResult<()> {
         let expected: Binding =
             serde_json::from_str(binding).map_err(|e| PyValueError::new_err(e.to_string()))?;
         work(py, |_| expected.check(&self.read().consolidation()?.binding()?))
     }
 
-    /// The files that came as partial memories: hash and name of each.
+    /// The files learned from partial memories: hash and name of each.
     #[getter]
     fn ledger(&self, py: Python<'_>) -> Vec<(String, String)> {
         py.detach(|| match self.read().consolidation() {
@@ -269,7 +267,7 @@ impl Model {
         })
     }
 
-    /// Makes the pool from evenly spaced rows of tables, and learns nothing yet.
+    /// Makes the pool from evenly spaced rows of tables, without learning anything yet.
     fn begin(
         &self,
         py: Python<'_>,
@@ -286,7 +284,7 @@ impl Model {
         })
     }
 
-    /// Learns what a partial memory holds, and says whether it held anything new; some rows of `tables` calibrate.
+    /// Learns a partial memory, and returns whether it held anything new. Some rows of `tables` calibrate the model.
     fn absorb(
         &self,
         py: Python<'_>,
@@ -310,7 +308,7 @@ impl Model {
         })
     }
 
-    /// Writes the deployed model alone.
+    /// Writes only the deployed model.
     fn export(&self, py: Python<'_>, path: PathBuf, half: bool) -> PyResult<()> {
         work(py, |_| self.read().export(&path, half).map(|_| ()))
     }
@@ -328,7 +326,7 @@ fn owned<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, St
         .collect()
 }
 
-/// A copy of the learner with the additive memory, to be changed without harm.
+/// A copy of the learner with its memory, so that changes do not affect the model.
 fn memory(model: &CoreModel) -> Result<Consolidation, Error> {
     model.consolidation().cloned()
 }

@@ -1,4 +1,4 @@
-//! Parameters as Python hands them over: JSON, in the words of experiment files.
+//! Parameters from Python: JSON with the keys of experiment files.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// Reads an object with a value for each parameter; the one that cannot be read is named.
+/// Reads an object with a value for each parameter. An error names the parameter that cannot be read.
 pub fn read<P: DeserializeOwned>(py: Python<'_>, text: &str) -> PyResult<P> {
     let unreadable = |name: &str, value: &Value, reason| {
         let (name, value) = (name.to_owned(), value.clone());
@@ -40,7 +40,7 @@ pub fn read<P: DeserializeOwned>(py: Python<'_>, text: &str) -> PyResult<P> {
     serde_json::from_value(all).map_err(whole)
 }
 
-/// `28x28` is how images are written on the command line, also among the parameters of an experiment.
+/// Turns an image shape such as `28x28`, as on the command line, into its parts, also inside an experiment.
 fn spell_out_image(py: Python<'_>, parameters: &mut Value) -> PyResult<()> {
     if let Some(nested) = parameters.get_mut("consolidation") {
         spell_out_image(py, nested)?;

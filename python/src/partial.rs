@@ -1,5 +1,5 @@
-//! Behind `autoactivator.distributed`: what a worker sums, and how partial memories add up. They cross into Python as the
-//! bytes of their files, which is also how they travel.
+//! Behind `autoactivator.distributed`: what a worker sums, and how partial memories add up. They reach Python, and
+//! travel between machines, as the bytes of their files.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::error::raise;
 use crate::model::Model;
 use crate::work::{work, work_on_files};
 
-/// What one worker takes in; nothing is left of it once its sums were taken.
+/// The sums of one worker. It is empty once its sums have been taken.
 #[pyclass(frozen, module = "autoactivator._core")]
 pub struct Share(Mutex<Option<CoreShare>>);
 
@@ -37,14 +37,14 @@ impl Share {
 
 #[pymethods]
 impl Share {
-    /// Nothing taken in, over the pool of a model.
+    /// An empty share over the pool of a model.
     #[new]
     fn new(py: Python<'_>, pool: &Model) -> PyResult<Self> {
         let share = work(py, |_| CoreShare::of(pool.read().consolidation()?))?;
         Ok(Self(Mutex::new(Some(share))))
     }
 
-    /// Adds the rows of a file under `name`, and says whether it did: not when its content is known already.
+    /// Adds the rows of a file under `name`. Returns false if its content is already known.
     fn add_file(
         &self,
         py: Python<'_>,
@@ -59,7 +59,7 @@ impl Share {
         })
     }
 
-    /// Adds the rows of a table that is no file to be remembered.
+    /// Adds the rows of a table without listing it as a file.
     fn add_rows(
         &self,
         py: Python<'_>,
@@ -84,7 +84,7 @@ impl Share {
     }
 }
 
-/// The sum of partial memories; what is in several of them counts once.
+/// The sum of partial memories; a file that is in several of them counts once.
 #[pyfunction]
 pub fn add_up<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Long calls: without the GIL, so that other threads of Python go on, and with an ear for Ctrl-C.
+//! Long calls: they release the GIL, so that other Python threads can run, and they respond to Ctrl-C.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 
 use crate::error::{raise, raise_exam, raise_features};
 
-/// How often Python is asked whether there was a signal.
+/// How often to check Python for signals.
 const SIGNALS_ASKED_EVERY: Duration = Duration::from_millis(20);
 
-/// Does a job of the method without the GIL. When Ctrl-C ended it, the exception is Python's own.
+/// Runs a job of the method without the GIL. If Ctrl-C ends it, the exception is Python's own.
 pub fn work<T: Send>(
     py: Python<'_>,
     job: impl FnOnce(&mut Signals) -> Result<T, Error> + Send,
@@ -20,7 +20,7 @@ pub fn work<T: Send>(
     detached(py, job, raise)
 }
 
-/// Does a job of the exam in the same way.
+/// Runs a job of the exam in the same way.
 pub fn examine<T: Send>(
     py: Python<'_>,
     job: impl FnOnce(&mut Signals) -> Result<T, autoactivator_exam::Error> + Send,
@@ -28,7 +28,7 @@ pub fn examine<T: Send>(
     detached(py, job, raise_exam)
 }
 
-/// Does a job with rows in files in the same way.
+/// Runs a job that reads files in the same way.
 pub fn work_on_files<T: Send>(
     py: Python<'_>,
     job: impl FnOnce(&mut Signals) -> Result<T, autoactivator_data::Error> + Send,
@@ -48,7 +48,7 @@ fn detached<T: Send, E: Send>(
     done.map_err(|error| signal.unwrap_or_else(|| raise(py, &error)))
 }
 
-/// Asks Python for signals now and then.
+/// Checks Python for signals now and then.
 pub struct Signals {
     asked: Cell<Instant>,
     raised: RefCell<Option<PyErr>>,
@@ -77,7 +77,7 @@ impl Signals {
         heard
     }
 
-    /// An error to stop with, when there was a signal.
+    /// Returns an error if there was a signal.
     pub fn go_on(&self) -> Result<(), Error> {
         if self.heard() {
             Err(Error::Interrupted)
@@ -93,7 +93,7 @@ impl Observer for Signals {
     }
 }
 
-/// Python shows no bars of its own: a notebook has better ones.
+/// Shows no progress bar: a notebook has better ones.
 impl Progress for Signals {
     fn interrupted(&self) -> bool {
         self.heard()

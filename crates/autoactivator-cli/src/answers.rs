@@ -1,4 +1,4 @@
-//! Answers, written row by row: as csv, as JSON lines, or as a Parquet table.
+//! Writes answers row by row, as csv, as JSON lines or as a Parquet table.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -11,7 +11,7 @@ use autoactivator_data::table::{AnswerRow, AnswerTable};
 
 use crate::args::AnswerFormat;
 
-/// The answer for a row of none of the known classes.
+/// The answer for a row that belongs to no known class.
 pub const UNKNOWN: &str = "unknown";
 
 /// Writes answers in the order of the rows.
@@ -29,7 +29,7 @@ enum Sink {
 }
 
 impl<'a> Answers<'a> {
-    /// To a file, or to stdout when there is none.
+    /// Opens the output file, or stdout if none is given.
     pub fn create(
         output: Option<&Path>,
         format: Option<AnswerFormat>,
@@ -51,7 +51,7 @@ impl<'a> Answers<'a> {
         })
     }
 
-    /// Writes the answers to the rows that come next; `names` is what these are called.
+    /// Writes the answers for the next rows; `names` holds the names of these rows.
     pub fn write(&mut self, answers: &[Answer], names: Option<&[String]>) -> Result<()> {
         if self.row == 0
             && let Sink::Csv(writer) = &mut self.sink
@@ -92,7 +92,7 @@ impl<'a> Answers<'a> {
         Ok(())
     }
 
-    /// Waits until everything is written.
+    /// Flushes and closes the output.
     pub fn finish(self) -> Result<()> {
         match self.sink {
             Sink::Csv(mut writer) | Sink::Jsonl(mut writer) => Ok(writer.flush()?),
@@ -158,7 +158,7 @@ fn csv_line(
     cells.join(",")
 }
 
-/// A csv field, quoted when it has to be.
+/// A csv field, quoted if it needs to be.
 fn quoted(name: &str) -> String {
     if name.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", name.replace('"', "\"\""))
@@ -167,7 +167,7 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// Where answers may not go: a file that is read.
+/// Refuses to write answers over the model file.
 pub fn refuse_same(output: Option<&PathBuf>, model: &Path) -> Result<()> {
     match output {
         Some(output) if output == model => bail!("{}: would overwrite the model", output.display()),

@@ -1,6 +1,6 @@
-//! Which words does the command line know, and how do they become parameters?
+//! Which arguments does the command line take, and how do they become parameters?
 //!
-//! One struct for each command; [`defaults`] says what holds where nothing is given.
+//! There is one struct per command; [`defaults`] adds the default values to the help.
 
 use std::path::PathBuf;
 
@@ -32,32 +32,32 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Take an exam: learn a data set task by task and report what is remembered
+    /// Evaluate learners: learn a data set task by task and report what is remembered
     Run(RunArgs),
-    /// Repeat the tables and figures of the paper, beside what it prints
+    /// Reproduce the paper's tables and figures, beside the printed ones
     Reproduce(ReproduceArgs),
-    /// Learn one task into a model file, which is made when it does not exist
+    /// Learn one task into a model file, which is created if it does not exist
     Learn(LearnArgs),
     /// Predict the class of each row with a model file
     Predict(PredictArgs),
-    /// Examine a model file on rows that carry their class
+    /// Evaluate a model file on rows whose class is known
     Eval(EvalArgs),
     /// Compute the features of images once, or write a table in another format
     Features(FeaturesArgs),
     /// Show what a model file holds
     Inspect(InspectArgs),
-    /// Sum one memory in many places: pool, partial memories, and their sum
+    /// Build one memory in many places: make the pool, sum the parts, add the sums
     #[command(subcommand)]
     Memory(MemoryCommand),
-    /// Add the memories of several model files over one pool
+    /// Add up the memories of several model files that share one pool
     Merge(MergeArgs),
-    /// Take rows back that a model file has learned
+    /// Unlearn rows, as if a model file had never learned them
     Unlearn(UnlearnArgs),
     /// Forget a class
     DropClass(DropClassArgs),
-    /// Give a class another name
+    /// Rename a class
     RenameClass(RenameClassArgs),
-    /// Write the deployed model alone: recruited nodes and readout, without the memory
+    /// Write only what predicts: recruited nodes and readout, without the memory
     Export(ExportArgs),
     /// Teach it live: learn and predict over HTTP, with a page to draw on
     Serve(ServeArgs),
@@ -71,7 +71,7 @@ pub enum Command {
 #[command(allow_negative_numbers = true, mut_args = defaults::run)]
 pub struct RunArgs {
     /// digits (built in), mnist, fashion-mnist, cifar100, cifar100-lite0, a folder or table of your own, a folder of
-    /// images, or an experiment file (.toml), whose settings hold unless an option says otherwise
+    /// images, or an experiment file (.toml), whose settings apply unless an option overrides them
     #[arg(default_value = "digits")]
     pub dataset: String,
 
@@ -79,16 +79,16 @@ pub struct RunArgs {
     #[arg(long, visible_alias = "split")]
     pub tasks: Option<Scenario>,
 
-    /// One pass over all rows in random order instead of one task after the other
+    /// One pass over all rows in random order, instead of one task after another
     #[arg(long)]
     pub online: bool,
 
-    /// Learner to examine; may be given several times [default: all]
+    /// Learner to evaluate; can be given several times [default: all]
     #[arg(long = "learner", value_parser = learners())]
     pub learners: Vec<LearnerKind>,
 
-    /// How test rows are shown: instance, task-batch=B, class-batch=B, mixed-batch=B, with B a number or all, or
-    /// task-told; may be given several times
+    /// How test rows are grouped: instance, task-batch=B, class-batch=B or mixed-batch=B (B is a number or all), or
+    /// task-told; can be given several times
     #[arg(long = "protocol")]
     pub protocols: Vec<Protocol>,
 
@@ -100,7 +100,7 @@ pub struct RunArgs {
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 
-    /// Write the record as JSON to this file, or to stdout instead of the table with -
+    /// Write the record as JSON to this file; - writes it to stdout instead of the table
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
@@ -137,7 +137,7 @@ pub struct LearnArgs {
     #[command(flatten)]
     pub rows: RowsArgs,
 
-    /// Learn these classes only, separated by commas
+    /// Learn only these classes, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
 
@@ -145,7 +145,7 @@ pub struct LearnArgs {
     pub new: NewModelArgs,
 }
 
-/// What a new model is to be.
+/// The kind and parameters of a new model.
 #[derive(Debug, Args)]
 pub struct NewModelArgs {
     /// Kind of a new model [default: consolidation]
@@ -175,7 +175,7 @@ pub struct PredictArgs {
     #[command(flatten)]
     pub rows: RowsArgs,
 
-    /// Rows that are known to belong together, as many at a time, or all; each row alone by default
+    /// Number of consecutive rows that are known to belong together, or all; by default each row is judged alone
     #[arg(long, default_value = "1", value_name = "ROWS|all", value_parser = group_size)]
     pub group: GroupSize,
 
@@ -183,7 +183,7 @@ pub struct PredictArgs {
     #[arg(long)]
     pub proba: bool,
 
-    /// Answer "unknown" where the model is less sure than for this part of the rows it knows (consolidation)
+    /// Answer "unknown" when unsure; RATE is the fraction of known rows that this rejects (consolidation)
     #[arg(long, value_name = "RATE", default_value = "0", value_parser = rate)]
     pub reject: f64,
 
@@ -191,7 +191,7 @@ pub struct PredictArgs {
     #[arg(long, value_name = "K", conflicts_with = "proba")]
     pub top: Option<usize>,
 
-    /// How answers are written [default: by the name of the output, or csv]
+    /// Format of the answers [default: from the output's file name, or else csv]
     #[arg(long, value_enum)]
     pub format: Option<AnswerFormat>,
 
@@ -200,14 +200,14 @@ pub struct PredictArgs {
     pub output: Option<PathBuf>,
 }
 
-/// How answers are written.
+/// Formats of answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AnswerFormat {
-    /// Comma-separated values, one line a row
+    /// Comma-separated values, one line per row
     Csv,
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
-    /// A Parquet table, into a file
+    /// A Parquet table; needs an output file
     Parquet,
 }
 
@@ -233,7 +233,7 @@ pub struct FeaturesArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Which rows of a data set that has both
+    /// Which part of a data set that has both
     #[arg(long, value_enum, default_value = "train")]
     pub part: PartName,
 }
@@ -243,18 +243,18 @@ pub struct FeaturesArgs {
 pub enum PartName {
     /// Rows to learn from
     Train,
-    /// Rows to be examined on
+    /// Rows to evaluate on
     Test,
 }
 
 /// Which columns of a table are read.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ColumnArgs {
-    /// Column that holds the class [default: one called class or label; in csv files else the last]
+    /// Column that holds the class [default: one called class or label, or else the last in csv files]
     #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
     label: Option<String>,
 
-    /// Columns that hold the features, separated by commas [default: the one list of numbers, or all columns]
+    /// Columns that hold the features, separated by commas [default: the one column of lists, or else all columns]
     #[arg(
         long,
         value_delimiter = ',',
@@ -278,8 +278,8 @@ impl ColumnArgs {
 /// Where rows come from, and how they are read.
 #[derive(Debug, Args)]
 pub struct RowsArgs {
-    /// The rows: a feature table (.parquet, .arrow, .npy, .npz, .safetensors, .csv, idx), a folder of images with a
-    /// folder per class, or a data set by name or folder
+    /// The rows: a feature table (.parquet, .arrow, .npy, .npz, .safetensors, .csv, idx), a folder of images with one
+    /// subfolder per class, or a data set by name or folder
     pub rows: PathBuf,
 
     #[command(flatten)]
@@ -288,7 +288,7 @@ pub struct RowsArgs {
     #[command(flatten)]
     pub images: ImageArgs,
 
-    /// Learn from four fifths of a folder without train and test, and be examined on the rest, drawn by this seed
+    /// For a folder without train and test: learn four fifths, drawn with this seed, and evaluate on the rest
     #[arg(long, value_name = "SEED", help_heading = "Images")]
     pub split: Option<u64>,
 
@@ -297,7 +297,7 @@ pub struct RowsArgs {
 }
 
 impl RowsArgs {
-    /// Images of a folder; where that has no parts of its own, always the same rows are kept for the exam.
+    /// The images of a folder. If it has no train and test parts, the split always holds out the same rows.
     pub fn of_images(folder: PathBuf, images: ImageArgs, data: DataArgs) -> Self {
         Self {
             rows: folder,
@@ -308,7 +308,7 @@ impl RowsArgs {
         }
     }
 
-    /// The rows as they are called in messages.
+    /// The name of the rows in messages.
     pub fn name(&self) -> String {
         self.rows.display().to_string()
     }
@@ -323,7 +323,7 @@ pub struct MergeArgs {
     #[arg(required = true, num_args = 2..)]
     pub models: Vec<PathBuf>,
 
-    /// The model file that all of them began from, so that what it had learned counts once
+    /// The model file that all of them started from, so that what it had learned counts only once
     #[arg(long, value_name = "MODEL")]
     pub base: Option<PathBuf>,
 }
@@ -336,7 +336,7 @@ pub struct UnlearnArgs {
     #[command(flatten)]
     pub rows: RowsArgs,
 
-    /// Unlearn the rows of these classes only, separated by commas
+    /// Unlearn only the rows of these classes, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
 }
@@ -392,20 +392,20 @@ pub struct InspectArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct DataArgs {
-    /// Folder that holds the data sets known by name [default: the variable AUTOACTIVATOR_DATA; what is not there is
-    /// looked for in the user's cache folder]
+    /// Folder that holds the data sets known by name; the user's cache folder is searched next [default: the variable
+    /// AUTOACTIVATOR_DATA]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 }
 
 impl DataArgs {
-    /// The folder that was given, or that the environment names.
+    /// The folder from the option, or else from the environment.
     pub fn dir(&self) -> Option<PathBuf> {
         self.data_dir.clone().or_else(named_data_dir)
     }
 }
 
-/// The folder that the environment names.
+/// The folder from the environment.
 pub fn named_data_dir() -> Option<PathBuf> {
     let named = std::env::var_os("AUTOACTIVATOR_DATA").filter(|name| !name.is_empty());
     named.map(PathBuf::from)
@@ -429,7 +429,7 @@ impl ModelKind {
         }
     }
 
-    /// The kind of this name; none for models that cannot be begun here.
+    /// The kind with this name; none for models that cannot be created here.
     pub fn of(name: &str) -> Option<Self> {
         [Self::Consolidation, Self::Reactivation]
             .into_iter()
@@ -437,7 +437,7 @@ impl ModelKind {
     }
 }
 
-/// Learners of the exam by name.
+/// Parses the learners that can be evaluated, by name.
 fn learners() -> impl TypedValueParser<Value = LearnerKind> {
     let values = LearnerKind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.meaning()));
     PossibleValuesParser::new(values).try_map(|name| named(&name))
@@ -454,11 +454,11 @@ fn group_size(text: &str) -> Result<GroupSize, String> {
     match text.parse::<usize>() {
         _ if text == "all" => Ok(GroupSize::All),
         Ok(rows) if rows > 0 => Ok(GroupSize::Rows(rows)),
-        _ => Err("a number of rows above 0, or all".to_owned()),
+        _ => Err("expected a number of rows above 0, or all".to_owned()),
     }
 }
 
-/// Parameters that both learners have; what is not given keeps its default.
+/// Parameters of both learners; those not given keep their defaults.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parameters of both learners", mut_args = defaults::shared)]
 pub struct SharedArgs {
@@ -471,7 +471,7 @@ pub struct SharedArgs {
     pub ridge: Option<f64>,
 }
 
-/// Parameters of the paper's learner; what is not given keeps its default.
+/// Parameters of the paper's learner; those not given keep their defaults.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parameters of reactivation", mut_args = defaults::reactivation)]
 pub struct ReactivationArgs {
@@ -479,15 +479,15 @@ pub struct ReactivationArgs {
     #[arg(long, value_name = "l")]
     pub step_size: Option<usize>,
 
-    /// T_max: batches drawn at random for every join
+    /// T_max: random batches drawn for each join
     #[arg(long, value_name = "T_max")]
     pub t_max: Option<usize>,
 
-    /// L_max: nodes at which a unit is finished
+    /// L_max: number of nodes at which a unit is finished
     #[arg(long, value_name = "L_max")]
     pub l_max: Option<usize>,
 
-    /// R: training accuracy at which a unit is finished, 0.99 or 99%
+    /// R: training accuracy at which a unit is finished, as 0.99 or 99%
     #[arg(long, value_name = "R", value_parser = fraction)]
     pub expected_accuracy: Option<f64>,
 
@@ -499,37 +499,37 @@ pub struct ReactivationArgs {
     #[arg(long, value_parser = named::<Activation>)]
     pub activation: Option<Activation>,
 
-    /// Fraction of a task's rows kept to watch the residual; 0 switches it off
+    /// Fraction of a task's rows held out to watch the residual; 0 turns this off
     #[arg(long, value_parser = fraction)]
     pub validation: Option<f64>,
 
-    /// Joins without a new lowest validation residual after which a unit is finished
+    /// Number of joins without a new lowest validation residual after which a unit is finished
     #[arg(long)]
     pub patience: Option<usize>,
 
-    /// Former layers of a unit
+    /// Number of former layers of a unit
     #[arg(long)]
     pub layers: Option<usize>,
 
-    /// Let nodes of earlier units stand among the candidates
+    /// Include nodes of earlier units among the candidates
     #[arg(long)]
     pub reuse: bool,
 
-    /// Judge all candidates on all rows, as the paper does, instead of the most promising ones; slower
+    /// Judge every candidate on all rows, as the paper does, not only the most promising ones; slower
     #[arg(long)]
     pub no_screening: bool,
 
-    /// What to do with a class that an earlier task brought: refuse or accept
+    /// What to do with a class from an earlier task: refuse or accept
     #[arg(long, value_parser = named::<RepeatedClasses>)]
     pub repeated_classes: Option<RepeatedClasses>,
 }
 
-/// Parameters of consolidation; what is not given keeps its default.
+/// Parameters of consolidation; those not given keep their defaults.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parameters of consolidation", mut_args = defaults::consolidation)]
 pub struct ConsolidationArgs {
-    /// Kind of the pool [default: convolution for images of 16 pixels and more, the features and random nodes on them
-    /// otherwise]
+    /// Kind of pool [default: convolution for images of at least 16 x 16 pixels; otherwise the features and random
+    /// nodes on them]
     #[arg(long, value_parser = pools())]
     pub pool: Option<PoolSpec>,
 
@@ -537,23 +537,23 @@ pub struct ConsolidationArgs {
     #[arg(long, value_name = "N", requires = "pool")]
     pub pool_nodes: Option<usize>,
 
-    /// Random nodes on top of the pool, read beside it
+    /// Random nodes on top of the pool, read out together with it
     #[arg(long, value_name = "N", requires = "pool")]
     pub second_layer: Option<usize>,
 
-    /// Nodes recruited from the pool at the most [default: all]
+    /// Maximum number of nodes to recruit from the pool [default: all]
     #[arg(long, value_name = "N")]
     pub max_nodes: Option<usize>,
 
-    /// Nodes recruited for every class known, so that early tasks leave room for later ones
+    /// Maximum number of nodes to recruit per known class, so that early tasks leave room for later ones
     #[arg(long, value_name = "N")]
     pub nodes_per_class: Option<usize>,
 
-    /// Part of the residual that a node must take away to be recruited
+    /// Fraction of the residual that a node must remove to be recruited
     #[arg(long)]
     pub expected_gain: Option<f64>,
 
-    /// What the nodes are read with: ridge, lda or nearest-mean
+    /// How the nodes are read out: ridge, lda or nearest-mean
     #[arg(long, value_parser = named::<ReadoutKind>)]
     pub readout: Option<ReadoutKind>,
 
@@ -565,37 +565,37 @@ pub struct ConsolidationArgs {
     #[arg(long, value_parser = named::<Precision>)]
     pub precision: Option<Precision>,
 
-    /// What old evidence counts for when a new task arrives, for drifting data
+    /// Weight of old evidence when a new task arrives, for drifting data
     #[arg(long)]
     pub fading: Option<f64>,
 
-    /// What a row of a class counts for; may be given several times
+    /// Weight of each row of a class; can be given several times
     #[arg(long, value_name = "CLASS=WEIGHT", value_parser = class_weight)]
     pub class_weight: Vec<(String, f64)>,
 
-    /// Shape of the images that rows are, for data that does not tell: 28x28 or 32x32x3
+    /// Shape of the images, for data that does not state it: 28x28 or 32x32x3
     #[arg(long, value_name = "HxW[xC]")]
     pub image: Option<ImageShape>,
 }
 
-/// Pools by name, with their usual settings.
+/// Parses pools by name, with their usual settings.
 fn pools() -> impl TypedValueParser<Value = PoolSpec> {
     let values = PoolSpec::KINDS.map(|(name, meaning)| PossibleValue::new(name).help(meaning));
     PossibleValuesParser::new(values).try_map(|name| PoolSpec::named(&name).ok_or("no such pool"))
 }
 
-/// A value by the name it has in files.
+/// Parses a value by its name in files.
 pub(crate) fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(|e| e.to_string())
 }
 
-/// A fraction from 0 to 1, also written as a percentage.
+/// Parses a fraction from 0 to 1, or a percentage.
 fn rate(text: &str) -> Result<f64, String> {
     let rate = fraction(text)?;
     if (0.0..=1.0).contains(&rate) {
         Ok(rate)
     } else {
-        Err("a number from 0 to 1, or from 0% to 100%".to_owned())
+        Err("expected a number from 0 to 1, or from 0% to 100%".to_owned())
     }
 }
 
@@ -605,7 +605,7 @@ fn class_weight(text: &str) -> Result<(String, f64), String> {
     Ok((name.to_owned(), weight))
 }
 
-/// A fraction, also written as a percentage.
+/// Parses a fraction or a percentage.
 fn fraction(text: &str) -> Result<f64, String> {
     let (number, scale) = match text.strip_suffix('%') {
         Some(percent) => (percent, 0.01),

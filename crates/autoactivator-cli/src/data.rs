@@ -1,4 +1,4 @@
-//! `autoactivator data`: fetches data sets known by name, and shows which are here.
+//! `autoactivator data`: fetches data sets known by name, and lists those that are here.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,9 +19,9 @@ use crate::interrupt;
 pub enum DataCommand {
     /// Fetch data sets from their publishers, or from a mirror of your own
     ///
-    /// Files are checked against their published content before they get their names. A fetch that was cut off goes
-    /// on where it ended when the same command is given again. A proxy is taken from HTTPS_PROXY, HTTP_PROXY,
-    /// ALL_PROXY and NO_PROXY. Prints the folder of each data set.
+    /// Each file is verified against its published content before it gets its final name. If a fetch is cut off, run
+    /// the same command again to resume it. Proxies are read from HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY.
+    /// Prints the folder of each data set.
     Get(DataGetArgs),
     /// Show the data sets known by name: rows, classes, where they are, size on disk
     List(DataListArgs),
@@ -33,12 +33,12 @@ pub struct DataGetArgs {
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
 
-    /// Address under which the files lie, named like the publisher's, instead of the publisher's own
+    /// Address of a mirror to use instead of the publisher; its files must have the publisher's names
     #[arg(long, value_name = "URL")]
     from: Option<String>,
 
-    /// Folder to put the data sets into [default: the variable AUTOACTIVATOR_DATA if that folder can be written to,
-    /// or else the user's cache folder]
+    /// Folder to put the data sets into [default: the variable AUTOACTIVATOR_DATA if that folder is writable, or else
+    /// the user's cache folder]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 }
@@ -62,7 +62,7 @@ pub fn data(command: &DataCommand) -> Result<()> {
 
 fn get(args: &DataGetArgs) -> Result<()> {
     let catalogue = Catalogue::published();
-    // A wrong name is said before anything is fetched.
+    // A wrong name is reported before anything is fetched.
     let entries = args.names.iter().map(|name| find(&catalogue, name, args));
     let entries = entries.collect::<Result<Vec<Entry>>>()?;
     let fetcher = Fetcher::new(Patience::default());
@@ -86,12 +86,12 @@ fn find(catalogue: &Catalogue, name: &str, args: &DataGetArgs) -> Result<Entry> 
         let reason = match name {
             "digits" => "it is built in",
             known if NAMES.contains(&known) => {
-                "it is features made from images with a backbone, and no download is known"
+                "its features are made from images with a backbone, and no download is known"
             }
             _ => "it is not known",
         };
         bail!(
-            "data set '{name}' cannot be fetched: {reason}; those that can be are {}",
+            "data set '{name}' cannot be fetched: {reason}; choose from {}",
             catalogue.names()
         );
     };
@@ -102,7 +102,7 @@ fn find(catalogue: &Catalogue, name: &str, args: &DataGetArgs) -> Result<Entry> 
     Ok(entry)
 }
 
-/// The folder that was given; or else where the data set is found already, or the first that can be written to.
+/// The given folder, or else the folder that already has the data set, or else the first writable one.
 fn destination(entry: &Entry, args: &DataGetArgs) -> Result<PathBuf> {
     if let Some(given) = &args.data_dir {
         return Ok(given.clone());
@@ -125,7 +125,7 @@ fn destination(entry: &Entry, args: &DataGetArgs) -> Result<PathBuf> {
     }
     match last {
         Some(error) => Err(error.into()),
-        None => bail!("there is no folder to put data sets into: give one with --data-dir"),
+        None => bail!("no folder to put data sets into: give one with --data-dir"),
     }
 }
 
@@ -168,7 +168,7 @@ fn table(listed: &[Listed]) -> String {
     text
 }
 
-/// A bar over the bytes of a file.
+/// A progress bar over the bytes of a file.
 struct FetchBar {
     bar: ProgressBar,
     file: String,
@@ -197,11 +197,11 @@ impl Watcher for FetchBar {
         self.bar.set_length(of.unwrap_or(done));
         self.bar.set_position(done);
         if self.file != file {
-            // What an earlier command had fetched says nothing about the speed of this one.
+            // What an earlier command fetched says nothing about the speed of this one.
             self.bar.reset_eta();
             self.file = file.to_owned();
             self.bar.set_message(file.to_owned());
-            // From the first byte on: before, there is nothing to show a part of.
+            // The bar appears with the first byte; before that there is no progress to show.
             self.bar.enable_steady_tick(Duration::from_millis(200));
         }
     }

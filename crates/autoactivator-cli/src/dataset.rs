@@ -1,6 +1,6 @@
-//! The data set of an exam by the name a user gives it: tables, known names, or images through a backbone.
+//! Opens the data set that a user names for `run` or `reproduce`: a table, a known name, or images with a backbone.
 //!
-//! Everything but images is opened by [`autoactivator_data::dataset`]; images come through [`RowSource`], as for `learn`.
+//! [`autoactivator_data::dataset`] opens everything except images; images come through [`RowSource`], as for `learn`.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub fn open(name: &str, images: &ImageArgs, data: &DataArgs) -> Result<Dataset> 
     Ok(dataset::open(name, dir.as_deref())?)
 }
 
-/// A folder that is no data set and has images in it, or is said to by the backbone that is given.
+/// Whether this is a folder of images and not a data set. A given backbone is taken to mean that it holds images.
 fn holds_images(rows: &RowsArgs) -> bool {
     let folder = rows.rows.as_path();
     let has_images = || ImageFolder::has_parts(folder) || ImageFolder::open(folder).is_ok();
@@ -51,19 +51,19 @@ fn from_images(rows: &RowsArgs) -> Result<Dataset> {
     )?)
 }
 
-/// Rows with their classes, and how they form an image, if they do.
+/// Rows with their classes, and their image shape if they are images.
 type NamedRows = ((Table, Vec<String>), Option<ImageShape>);
 
 fn read(rows: &RowsArgs, part: Part) -> Result<NamedRows> {
     let source = RowSource::open(rows, part, &Expected::default())?;
     source.require_classes()?;
     let batch = Batch::collect(source.batches()?.map(|batch| batch.with_context(|| rows.name())));
-    let none = || format!("{}: there are no images", rows.name());
+    let none = || format!("{}: no images found", rows.name());
     let batch = batch?.with_context(none)?;
     Ok(((batch.x, batch.y.unwrap_or_default()), source.image()))
 }
 
-/// The backbones of an experiment, wherever they are.
+/// Finds the backbone files of an experiment.
 pub fn backbones(experiment: &Experiment, data: &DataArgs) -> Result<Vec<PathBuf>> {
     let dir = data.dir();
     let find = |name: &String| {
@@ -73,7 +73,7 @@ pub fn backbones(experiment: &Experiment, data: &DataArgs) -> Result<Vec<PathBuf
     experiment.backbones.iter().map(find).collect()
 }
 
-/// What an experiment needs that is not here, and how to get it.
+/// What an experiment needs that is missing here, and how to get it.
 pub fn missing(experiment: &Experiment, data: &DataArgs) -> Option<String> {
     let dir = data.dir();
     let built_in = experiment.dataset == "digits";

@@ -1,7 +1,7 @@
-//! What holds when an option is not given? The help says so, with the defaults of the parameters themselves.
+//! Adds the default values of parameters to the help texts.
 //!
-//! An option has the name of its parameter; [`reactivation`], [`consolidation`], [`shared`] and [`run`] append the
-//! default to the help of the options of one struct each, so that help and parameters cannot drift apart.
+//! An option has the name of its parameter. [`reactivation`], [`consolidation`], [`shared`] and [`run`] each append the
+//! defaults to the options of one struct, so help and parameters cannot drift apart.
 
 use autoactivator::{ConsolidationParams, ReactivationParams};
 use autoactivator_exam::experiment::Experiment;
@@ -10,7 +10,7 @@ use clap::Arg;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Parameters of both learners, whose options [`shared`] explains; the seed has words of its own.
+/// Parameters of both learners. [`shared`] handles their options; the seed's help states its own default.
 const OF_BOTH: [&str; 3] = ["r", "ridge", "seed"];
 
 /// Options with the name of a parameter of reactivation.
@@ -41,12 +41,12 @@ pub fn shared(option: Arg) -> Arg {
     with_default(option, &default)
 }
 
-/// Options of an exam.
+/// Options of `run`.
 pub fn run(option: Arg) -> Arg {
     let default = match option.get_id().as_str() {
         "tasks" => {
             let (few, many) = (Scenario::FEW_TASKS, Scenario::MANY_TASKS);
-            format!("{few}, or {many} from {} classes on", Scenario::MANY_CLASSES)
+            format!("{few}, or {many} with {} classes or more", Scenario::MANY_CLASSES)
         }
         "protocols" => {
             let protocols = Experiment::default_protocols().into_iter();
@@ -68,7 +68,7 @@ fn of_params(option: Arg, params: impl Serialize) -> Arg {
     }
 }
 
-/// A default as it would be given; none for switches and for what is chosen by the data.
+/// A default as a user would type it; none for switches and for values chosen from the data.
 fn in_words(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => number.as_f64().map(|number| number.to_string()),

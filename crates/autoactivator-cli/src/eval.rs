@@ -1,4 +1,4 @@
-//! `autoactivator eval`: how often a model is right, class by class, every row judged alone.
+//! `autoactivator eval`: how often a model is right, class by class, with every row judged alone.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::args::EvalArgs;
 use crate::rows::{Expected, RowSource};
 
-/// Classes shown in the table: those that the model finds hardest.
+/// Number of classes shown in the table: those with the lowest accuracy.
 const SHOWN: usize = 10;
 
 pub fn eval(args: &EvalArgs) -> Result<()> {
@@ -63,12 +63,12 @@ impl Confusion {
             .sum()
     }
 
-    /// Per cent of all rows that are right.
+    /// Percentage of all rows that are right.
     fn accuracy(&self) -> f64 {
         percent(self.n_right(), self.n_rows())
     }
 
-    /// For every class: its name, rows, per cent right, and the wrong answer given most often.
+    /// For every class: its name, number of rows, percentage right, and the most frequent wrong answer.
     fn classes(&self) -> Vec<(&str, usize, f64, Option<&str>)> {
         let classes = self.0.iter().map(|(class, answers)| {
             let n_rows = answers.values().sum();

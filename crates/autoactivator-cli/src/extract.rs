@@ -1,4 +1,4 @@
-//! `autoactivator features`: images or any other rows, as a feature table.
+//! `autoactivator features`: writes images or any other rows as a feature table.
 
 use anyhow::{Context, Result};
 use autoactivator_data::Part;

@@ -1,7 +1,7 @@
-//! The options that were given, and only those, as JSON in the words of the parameters.
+//! The options that were given, and only those, as JSON under the names of the parameters.
 //!
-//! [`reactivation`] and [`consolidation`] turn the words of the command line into such an object; [`laid_over`] lays it
-//! over parameters that hold where nothing was given.
+//! [`reactivation`] and [`consolidation`] turn the arguments into such an object; [`laid_over`] overrides a set of
+//! parameters with it.
 
 use anyhow::Result;
 use autoactivator::pool::PoolSpec;
@@ -14,7 +14,7 @@ use crate::args::{ConsolidationArgs, ModelKind, NewModelArgs, ReactivationArgs, 
 /// Parameters that were given, by name.
 pub type Given = Map<String, Value>;
 
-/// What was given for a model of this kind.
+/// The options given for a model of this kind.
 pub fn new_model(args: &NewModelArgs, kind: ModelKind) -> Given {
     let mut given = match kind {
         ModelKind::Reactivation => reactivation(&args.reactivation, &args.shared),
@@ -88,7 +88,7 @@ fn put(given: &mut Given, name: &str, value: Option<impl Serialize>) {
     }
 }
 
-/// Parameters with those that were given laid over them; weights of classes are added to those that are there.
+/// Overrides parameters with those that were given. Class weights are added to the existing ones.
 pub fn laid_over<P: Serialize + DeserializeOwned>(base: &P, given: &Given) -> Result<P> {
     let mut parameters = serde_json::to_value(base)?;
     for (name, value) in given {

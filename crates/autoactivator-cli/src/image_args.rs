@@ -1,4 +1,4 @@
-//! The words about images: which backbone turns them into features, and how.
+//! The arguments about images: which backbone turns them into features, and how.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,11 @@ use crate::args::named;
 /// How images become features.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ImageArgs {
-    /// ONNX model that turns images into features; several are read side by side [default: the pixels themselves]
+    /// ONNX model that turns images into features; several are used side by side [default: the pixels themselves]
     #[arg(long = "backbone", value_name = "FILE", help_heading = "Images")]
     pub backbones: Vec<PathBuf>,
 
-    /// Settings of a known backbone [default: by the file's name, and by a .toml file beside it]
+    /// Settings of a known backbone [default: from the file's name and a .toml file beside it]
     #[arg(long, value_parser = named::<Preset>, help_heading = "Images")]
     pub preset: Option<Preset>,
 
@@ -22,7 +22,7 @@ pub struct ImageArgs {
     #[arg(long, value_name = "NAME", help_heading = "Images")]
     pub backbone_output: Option<String>,
 
-    /// Height and width that images are shown to the backbone in
+    /// Height and width of the images that the backbone takes
     #[arg(long, value_name = "PIXELS", help_heading = "Images")]
     pub size: Option<usize>,
 
@@ -38,19 +38,19 @@ pub struct ImageArgs {
     #[arg(long, value_name = "R,G,B", value_parser = three, help_heading = "Images")]
     pub mean: Option<Three>,
 
-    /// What pixel values are divided by then, one number per channel
+    /// Divides pixel values after the mean is subtracted, one number per channel
     #[arg(long, value_name = "R,G,B", value_parser = three, help_heading = "Images")]
     pub scale: Option<Three>,
 
-    /// What computes the backbone: rten, or ort where that was built in
+    /// Engine that runs the backbone: rten, or ort if it was built in
     #[arg(long, default_value = "rten", help_heading = "Images")]
     pub engine: Engine,
 
-    /// Folder where computed features are kept for the next time [default: the user's cache folder]
+    /// Folder where computed features are kept for later runs [default: the user's cache folder]
     #[arg(long, value_name = "DIR", help_heading = "Images")]
     pub cache: Option<PathBuf>,
 
-    /// Keep no computed features
+    /// Do not keep computed features
     #[arg(long, help_heading = "Images")]
     pub no_cache: bool,
 
@@ -66,12 +66,14 @@ pub struct Three([f32; 3]);
 fn three(text: &str) -> Result<Three, String> {
     let numbers: Result<Vec<f32>, _> = text.split(',').map(|number| number.trim().parse()).collect();
     let numbers = numbers.map_err(|e| e.to_string())?;
-    let three = numbers.try_into().map_err(|_| "three numbers, one per channel")?;
+    let three = numbers
+        .try_into()
+        .map_err(|_| "expected three numbers, one per channel")?;
     Ok(Three(three))
 }
 
 impl ImageArgs {
-    /// What was said about the backbone.
+    /// The options about the backbone.
     pub fn backbone_spec(&self) -> BackboneSpec {
         BackboneSpec {
             preset: self.preset,

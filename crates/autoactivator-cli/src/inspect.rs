@@ -22,13 +22,13 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
     Ok(())
 }
 
-/// The names of learned files are for whoever has the model file, not for everybody that a server answers.
+/// Adds the names of learned files. They are shown to the owner of the model file, but never to clients of a server.
 fn with_ledger(mut description: Value, model: &Model) -> Value {
     description["ledger"] = json!(model.consolidation().ok().map(|learner| learner.ledger()));
     description
 }
 
-/// What computes the rows, where that is known.
+/// What computes the rows, if that is known.
 fn origin(model: &Model) -> String {
     model
         .origin()

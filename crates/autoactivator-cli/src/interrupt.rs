@@ -1,10 +1,10 @@
-//! Ctrl-C: the first one asks the work to stop at the next step, the second one ends the process at once.
+//! Ctrl-C: the first asks the work to stop at the next step, the second ends the process at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Starts listening. Without a handler Ctrl-C still ends the process, only less politely.
+/// Installs the handler. If that fails, Ctrl-C still ends the process, but at once.
 pub fn listen() {
     let _ = ctrlc::set_handler(|| {
         if REQUESTED.swap(true, Ordering::Relaxed) {

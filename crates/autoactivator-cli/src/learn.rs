@@ -1,4 +1,4 @@
-//! `autoactivator learn`: one task into a model file.
+//! `autoactivator learn`: learns one task into a model file.
 
 use anyhow::{Context, Result};
 use autoactivator::{ConsolidationParams, Model, ModelFile};
@@ -12,7 +12,7 @@ use crate::rows::{Expected, RowSource};
 
 pub fn learn(args: &LearnArgs) -> Result<()> {
     let file = ModelFile::lock(&args.model)?;
-    // A file that is no model is refused before the rows are read.
+    // A file that is not a model is refused before any rows are read.
     let found = if file.exists() {
         Some(reopen(&file, args)?)
     } else {
@@ -48,7 +48,7 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     Ok(())
 }
 
-/// One task, batch by batch.
+/// Learns one task, batch by batch.
 fn learn_rows(
     model: &mut Model,
     rows: &RowSource<'_>,
@@ -60,7 +60,7 @@ fn learn_rows(
     learned
 }
 
-/// A new model of the kind that was asked for; `usual` are parameters of consolidation where nothing else was given.
+/// Creates a model of the requested kind. `usual` holds the parameters of consolidation where no option was given.
 pub fn make(args: &NewModelArgs, usual: &ConsolidationParams) -> Result<Model> {
     let kind = args.learner.unwrap_or(ModelKind::Consolidation);
     let given = given::new_model(args, kind);
@@ -71,8 +71,8 @@ pub fn make(args: &NewModelArgs, usual: &ConsolidationParams) -> Result<Model> {
     Ok(Model::new(kind.name(), &parameters)?)
 }
 
-/// The model in the file. Its parameters are part of it: options that would change them are refused, but for what to
-/// do with classes that come again.
+/// Reads the model in the file. Its parameters are fixed: options that would change them are refused. The one exception
+/// is `--repeated-classes`.
 fn reopen(file: &ModelFile, args: &LearnArgs) -> Result<Model> {
     let mut model = file.read()?;
     if let Some(kind) = ModelKind::of(model.name()) {

@@ -1,6 +1,6 @@
-//! The command line of AutoActivator: unpacks words, calls the method or the exam, packs the answer.
+//! The command line of AutoActivator: parses arguments, calls the method or the exam, and prints the answer.
 //!
-//! stdout is data, everything else goes to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted.
+//! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted.
 
 mod answers;
 mod args;
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// An error with its causes, each said once: some already stand in the message that they caused.
+/// An error with its causes, each shown once: some messages already end with their cause.
 fn message(error: &anyhow::Error) -> String {
     error
         .chain()
@@ -76,7 +76,7 @@ fn message(error: &anyhow::Error) -> String {
         .unwrap_or_default()
 }
 
-/// A reader of tables that gives up on a damaged file is reported as an error, and needs no words of its own.
+/// Silences panics in table readers: a panic on a damaged file is already reported as an error.
 fn leave_readers_quiet() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -86,7 +86,7 @@ fn leave_readers_quiet() {
     }));
 }
 
-/// Whoever read our stdout has seen enough: not an error of ours.
+/// Whether the reader of our stdout has closed it, which is no error.
 fn broken_pipe(error: &anyhow::Error) -> bool {
     let io = error
         .chain()

@@ -1,4 +1,4 @@
-//! `autoactivator predict`: the class of each row; how many were right on stderr, when rows carry their class.
+//! `autoactivator predict`: the class of each row. If the rows have classes, stderr shows how many answers are right.
 
 use anyhow::{Context, Result, bail};
 use autoactivator::model::{Detail, class_of};
@@ -46,7 +46,7 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
     Ok(())
 }
 
-/// Rows as they come, or all of them when they are judged together.
+/// Streams rows in batches, or collects them all if they are judged in groups.
 fn grouped<'a>(
     rows: &'a RowSource<'_>,
     group: GroupSize,
@@ -58,7 +58,7 @@ fn grouped<'a>(
     Ok(Box::new(whole.into_iter().map(Ok)))
 }
 
-/// How many were right.
+/// Counts how many answers are right.
 #[derive(Default)]
 struct Tally {
     rows: usize,
@@ -76,7 +76,7 @@ impl Tally {
         }
     }
 
-    /// On stderr; nothing when no row carried its class.
+    /// Prints the counts to stderr, unless no row had a class.
     fn report(&self) {
         if self.rows == 0 {
             return;

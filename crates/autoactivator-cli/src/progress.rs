@@ -1,6 +1,6 @@
-//! How far is it? Progress bars on stderr: what is done, and nodes and residual of the task being learned.
+//! Progress bars on stderr: what is done, and the nodes and residual of the current task.
 //!
-//! [`ExamBar`] follows an exam, [`TaskBar`] one task, [`ImagesBar`] images whose features are computed.
+//! [`ExamBar`] follows an exam, [`TaskBar`] one task, [`ImagesBar`] the computation of image features.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt;
 
-/// A bar whose message says where an exam is, and what is going on there.
+/// A bar whose message shows the current step of an exam and its progress.
 pub struct ExamBar<P> {
     pub bar: ProgressBar,
     pub position: P,
@@ -19,17 +19,17 @@ pub struct ExamBar<P> {
 
 /// How an exam moves its bar.
 pub trait Position {
-    /// Moves the bar to where a task begins, counted from 1.
+    /// Moves the bar to the start of a task. Tasks are counted from 1.
     fn begin(&mut self, bar: &ProgressBar, task: usize, n_tasks: usize);
 
-    /// What stands before the place in the exam, if anything does.
+    /// Text before the current step, if any.
     fn prefix(&self) -> String {
         String::new()
     }
 }
 
 impl<P> ExamBar<P> {
-    /// A bar of this length that shows how far it is in this way.
+    /// A bar of this length; `how_far` is the template that shows its progress.
     pub fn showing(length: usize, how_far: &str, position: P) -> Self {
         Self {
             bar: bar_showing(length, how_far),
@@ -76,7 +76,7 @@ pub struct Tasks {
 }
 
 impl ExamBar<Tasks> {
-    /// For so many tasks in all.
+    /// A bar over this many tasks.
     pub fn of_tasks(n_tasks: usize) -> Self {
         Self::showing(n_tasks, &count("tasks"), Tasks::default())
     }
@@ -89,11 +89,11 @@ impl Position for Tasks {
     }
 }
 
-/// A bar over one task: rows taken in, or nodes grown.
+/// A bar over one task: rows learned, or nodes grown.
 pub struct TaskBar(ProgressBar, Option<usize>);
 
 impl TaskBar {
-    /// For a task of so many rows, where that is known.
+    /// A bar for a task with this many rows, if the number is known.
     pub fn new(n_rows: Option<usize>) -> Self {
         Self(bar(0, ""), n_rows)
     }
@@ -123,7 +123,7 @@ impl Observer for TaskBar {
     }
 }
 
-/// A bar over images whose features are computed: how fast, and how long still.
+/// A bar over images whose features are computed: the speed and the time left.
 pub struct ImagesBar(ProgressBar);
 
 impl ImagesBar {
@@ -156,12 +156,12 @@ fn bar(length: usize, unit: &str) -> ProgressBar {
     bar_showing(length, &count(unit))
 }
 
-/// So many of so many.
+/// A template such as `3/5 tasks`.
 fn count(unit: &str) -> String {
     format!("{{pos}}/{{len}} {unit}")
 }
 
-/// A bar that shows how far it is in this way, and for how long still.
+/// A bar that shows its progress with this template, and the time left.
 fn bar_showing(length: usize, how_far: &str) -> ProgressBar {
     let bar = ProgressBar::new(length as u64);
     let template = format!("{{bar:30}} {how_far} [{{elapsed}}<{{eta}}] {{wide_msg}}");

@@ -1,6 +1,6 @@
-//! Rows by the name a user gives them: a feature table, a folder of images, or a data set.
+//! Opens the rows that a user names: a feature table, a folder of images, or a data set.
 //!
-//! [`RowSource::open`] finds out which; [`RowSource::batches`] streams them, with a bar while images are computed.
+//! [`RowSource::open`] finds out which it is; [`RowSource::batches`] streams them, with a progress bar for images.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -26,13 +26,13 @@ use crate::progress::ImagesBar;
 pub struct RowSource<'a> {
     args: &'a RowsArgs,
     content: Content,
-    /// Damaged images are told once, however often the rows are read.
+    /// Whether damaged images were reported; this happens once, however often the rows are read.
     told: Cell<bool>,
-    /// The classes that went by, once all rows have.
+    /// The classes of all rows, once all of them have been read.
     seen: RefCell<Option<BTreeSet<String>>>,
 }
 
-/// What a model expects of its rows; nothing when it is yet to be made.
+/// What a model expects of its rows; nothing for a model that does not exist yet.
 #[derive(Default)]
 pub struct Expected<'a> {
     pub n_features: Option<usize>,
@@ -51,7 +51,7 @@ impl<'a> Expected<'a> {
 enum Content {
     Table(FeatureTable),
     Images(Box<Images>),
-    /// Rows that are in memory already, and their image shape.
+    /// Rows that are already in memory, and their image shape.
     Memory(Batch, Option<ImageShape>),
 }
 
@@ -62,7 +62,7 @@ struct Images {
 }
 
 impl<'a> RowSource<'a> {
-    /// Opens rows for a model that expects them so.
+    /// Opens rows, and refuses those that the model does not expect.
     pub fn open(args: &'a RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Self> {
         let source = Self {
             args,
@@ -74,7 +74,7 @@ impl<'a> RowSource<'a> {
         Ok(source)
     }
 
-    /// Number of rows, where that is known.
+    /// Number of rows, if it is known.
     pub fn n_rows(&self) -> Option<usize> {
         match &self.content {
             Content::Table(table) => table.shape().n_rows.and_then(|n| usize::try_from(n).ok()),
@@ -83,7 +83,7 @@ impl<'a> RowSource<'a> {
         }
     }
 
-    /// The shape of each row, when rows are known to be images.
+    /// The shape of each row, if rows are known to be images.
     pub fn image(&self) -> Option<ImageShape> {
         match &self.content {
             Content::Table(table) => table.shape().image,
@@ -95,7 +95,7 @@ impl<'a> RowSource<'a> {
         }
     }
 
-    /// What computed the rows, where that is known.
+    /// What computed the rows, if that is known.
     pub fn origin(&self) -> Option<Value> {
         match &self.content {
             Content::Table(table) => table.origin(),
@@ -104,7 +104,7 @@ impl<'a> RowSource<'a> {
         }
     }
 
-    /// Refuses rows of another origin than the model's.
+    /// Refuses rows whose origin differs from the model's.
     fn check_origin(&self, expected: &Expected<'_>) -> Result<()> {
         match difference(expected.origin, self.origin().as_ref()) {
             Some(reason) => bail!("{}: {reason}", self.args.rows.display()),
@@ -112,7 +112,7 @@ impl<'a> RowSource<'a> {
         }
     }
 
-    /// Streams all rows, from the first.
+    /// Streams all rows from the start.
     pub fn batches(&self) -> Result<Box<dyn Iterator<Item = Result<Batch>> + '_>> {
         Ok(match &self.content {
             Content::Table(table) => Box::new(table.batches()?.map(|batch| batch.map_err(Into::into))),
@@ -140,7 +140,7 @@ impl<'a> RowSource<'a> {
         })
     }
 
-    /// Streams all rows with their classes; rows of other classes than `only` are left out, unless it is empty.
+    /// Streams rows with their classes: the rows of the classes in `only`, or all rows if it is empty.
     pub fn labelled<'b>(
         &'b self,
         only: &'b [String],
@@ -163,18 +163,18 @@ impl<'a> RowSource<'a> {
         Ok(selected.filter(|batch| batch.as_ref().map_or(true, |(_, y)| !y.is_empty())))
     }
 
-    /// Refuses rows that do not carry their classes, before anything is computed.
+    /// Refuses rows without classes, before anything is computed.
     pub fn require_classes(&self) -> Result<()> {
         match &self.content {
             Content::Table(table) if !table.shape().labelled => bail!(NO_CLASSES),
             Content::Images(images) if images.folder.classes().is_none() => {
-                bail!("the images carry no classes: put them into a folder per class")
+                bail!("the images carry no classes: put them into one folder per class")
             }
             _ => Ok(()),
         }
     }
 
-    /// Refuses classes that no row had, once all rows went by.
+    /// Refuses classes that no row has, once all rows have been read.
     pub fn check_seen(&self, only: &[String]) -> Result<()> {
         let seen = self.seen.borrow();
         let Some(seen) = seen.as_ref() else {
@@ -190,7 +190,7 @@ impl<'a> RowSource<'a> {
         }
     }
 
-    /// All rows at once, with their classes.
+    /// Reads all rows at once, with their classes.
     pub fn collect(&self, only: &[String]) -> Result<(Table, Labels)> {
         let (mut values, mut n_features, mut names) = (Vec::new(), 1, Vec::new());
         for batch in self.labelled(only)? {
@@ -211,7 +211,7 @@ fn with_classes(batch: Batch) -> Result<(Table, Vec<String>)> {
     }
 }
 
-/// The rows of some classes; all of them when none is named.
+/// The rows of some classes; all of them if none is named.
 fn select(x: Table, y: &[String], only: &[String]) -> (Table, Labels) {
     if only.is_empty() {
         return (x, Labels::from_names(y));
@@ -231,7 +231,7 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
         )?)));
     }
     refuse_backbones(args)?;
-    // Only a path can be something else than text, and only a table is left.
+    // Only a path can be something other than text, and only tables are left at this point.
     let found = args
         .rows
         .to_str()
@@ -259,7 +259,7 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
     }
 }
 
-/// Refuses a backbone for rows that are no images.
+/// Refuses a backbone for rows that are not images.
 pub fn refuse_backbones(args: &RowsArgs) -> Result<()> {
     if args.images.backbones.is_empty() {
         return Ok(());
@@ -316,7 +316,7 @@ fn open_extractor(args: &RowsArgs, folder: &ImageFolder, expected: &Expected<'_>
     open_backbones(&args.images)
 }
 
-/// The backbones that were named.
+/// Opens the backbones from the options.
 pub fn open_backbones(args: &ImageArgs) -> Result<Extractor> {
     let open = |path: &PathBuf| -> Result<Backbone> {
         let backbone = Backbone::open(path, args.backbone_spec(), args.engine)?;
@@ -329,12 +329,12 @@ pub fn open_backbones(args: &ImageArgs) -> Result<Extractor> {
     Ok(Extractor::Backbones(backbones?))
 }
 
-/// The folder where features are kept when none is named: the user's cache.
+/// The default folder for computed features: the user's cache.
 fn default_cache() -> Option<PathBuf> {
     dataset::user_cache().map(|folder| folder.join("features"))
 }
 
-/// What the user should know once all images went by.
+/// Reports warnings and skipped images, once all images have been read.
 fn tell(rows: &ImageRows<'_>) {
     for warning in rows.warnings() {
         eprintln!("warning: {warning}");

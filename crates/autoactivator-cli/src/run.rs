@@ -1,4 +1,4 @@
-//! How does a learner do on a data set? `autoactivator run` takes an exam, prints the table, writes record and report.
+//! How does a learner do on a data set? `autoactivator run` runs an exam, prints a table, and writes record and report.
 
 use std::io::Write;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     deliver(args, &record?)
 }
 
-/// The experiment that the command line asks for: a file or the defaults, with the options on top.
+/// The requested experiment: a file or the defaults, overridden by the options.
 fn asked(args: &RunArgs) -> Result<Experiment> {
     let mut experiment = Experiment::named(&args.dataset, &[])?;
     experiment.change(&Changes {
@@ -57,7 +57,7 @@ fn images(args: &RunArgs, experiment: &Experiment) -> Result<ImageArgs> {
     Ok(images)
 }
 
-/// Refuses outputs that cannot be written before the exam, not after it.
+/// Refuses outputs that cannot be written, before the exam and not after it.
 fn check_outputs(args: &RunArgs) -> Result<()> {
     let json = args.json.iter().filter(|path| *path != Path::new("-"));
     let report = Some(&args.report).filter(|_| !args.no_report);

@@ -1,4 +1,4 @@
-//! `autoactivator serve`: the server behind a model file, made where there is none.
+//! `autoactivator serve`: starts the server on a model file, which is created if it does not exist.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,13 +20,13 @@ use crate::interrupt;
 use crate::learn::make;
 use crate::rows::{Expected, RowSource, open_backbones};
 
-/// The variable that holds the token.
+/// The environment variable that holds the token.
 const TOKEN: &str = "AUTOACTIVATOR_TOKEN";
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct ServeArgs {
-    /// The model file; when it does not exist, it begins with the built-in digits 0 to 4
+    /// The model file; if it does not exist, it starts with the built-in digits 0 to 4
     #[arg(default_value = "autoactivator.aact")]
     model: PathBuf,
 
@@ -34,19 +34,19 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
     listen: SocketAddr,
 
-    /// Begin a new model with nothing
+    /// Start a new model with nothing learned
     #[arg(long)]
     empty: bool,
 
-    /// Rows to show what is remembered: a table, a folder of images, or a data set, of which the test part
+    /// Rows that show what is remembered: a table, a folder of images, or the test part of a data set
     #[arg(long, value_name = "ROWS")]
     held_out: Option<PathBuf>,
 
-    /// File that holds the token that changes need [default: the variable AUTOACTIVATOR_TOKEN; none on this machine]
+    /// File that holds the token for changes [default: the variable AUTOACTIVATOR_TOKEN; not needed on this machine]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Origin whose pages may ask too, such as https://lab.example; may be given several times
+    /// Origin whose pages may also send requests, such as https://lab.example; can be given several times
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     cors: Vec<String>,
 
@@ -71,31 +71,31 @@ pub struct ServeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArgs {
-    /// Rows or images of a request
+    /// Rows or images per request
     #[arg(long, value_name = "N", default_value_t = Limits::default().rows)]
     max_rows: usize,
 
-    /// Megabytes of a request
+    /// Megabytes per request
     #[arg(long, value_name = "MB", default_value_t = Limits::default().body_bytes >> 20, value_parser = megabytes)]
     max_body: usize,
 
-    /// Megabytes of a request that merges a model
+    /// Megabytes per request that merges a model
     #[arg(long, value_name = "MB", default_value_t = Limits::default().model_bytes >> 20, value_parser = megabytes)]
     max_model: usize,
 
-    /// Megabytes of an image file
+    /// Megabytes per image file
     #[arg(long, value_name = "MB", default_value_t = Limits::default().image_bytes >> 20, value_parser = megabytes)]
     max_image: usize,
 
-    /// Changes that may wait
+    /// Changes waiting in the queue
     #[arg(long, value_name = "N", default_value_t = Limits::default().queue)]
     max_queue: usize,
 
-    /// Connections at a time
+    /// Connections open at once
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
     max_connections: usize,
 
-    /// Seconds that a request may take
+    /// Seconds per request
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     time_limit: u64,
 }
@@ -117,7 +117,7 @@ impl LimitArgs {
 
 pub fn serve(args: &ServeArgs) -> Result<()> {
     let token = token(args)?;
-    // Held from here on: what is read now is what is changed later.
+    // The lock is held from here on, so nobody else can change the file between reading and writing.
     let file = ModelFile::lock(&args.model)?;
     let backbones = match args.images.backbones.as_slice() {
         [] => None,
@@ -146,7 +146,7 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
         stop.store(true, Ordering::Relaxed);
     });
     eprintln!(
-        "{}: listening on http://{} - Ctrl-C ends it",
+        "{}: listening on http://{} - Ctrl-C stops it",
         args.model.display(),
         server.address()
     );
@@ -154,8 +154,8 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
     Ok(())
 }
 
-/// The model in the file, or a new one, which is written at once: a folder that cannot be written to is reported at
-/// startup.
+/// The model in the file, or a new one. A new model is written at once, so that a folder without write permission is
+/// reported at startup.
 fn open(file: &ModelFile, args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
     let origin = backbones.and_then(|backbones| serde_json::to_value(backbones.origin()).ok());
     if file.exists() {
@@ -190,7 +190,7 @@ fn held_out(args: &ServeArgs, rows: &std::path::Path, model: &Model) -> Result<H
     })
 }
 
-/// The token of the file or of the environment.
+/// The token from the file or from the environment.
 fn token(args: &ServeArgs) -> Result<Option<String>> {
     let given = match &args.token_file {
         Some(path) => Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?),
@@ -209,13 +209,13 @@ fn origin(text: &str) -> Result<String, String> {
         .or_else(|| text.strip_prefix("https://"));
     match host {
         Some(host) if !host.is_empty() && !host.contains('/') => Ok(text.to_owned()),
-        _ => Err("an origin such as https://lab.example, without a path".to_owned()),
+        _ => Err("expected an origin such as https://lab.example, without a path".to_owned()),
     }
 }
 
 fn megabytes(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(megabytes @ 1..=1_000_000) => Ok(megabytes),
-        _ => Err("a number from 1 to 1,000,000".to_owned()),
+        _ => Err("expected a number from 1 to 1,000,000".to_owned()),
     }
 }

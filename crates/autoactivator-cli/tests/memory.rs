@@ -39,7 +39,7 @@ fn shards_give_what_one_process_gives() {
     place.write("whole", place.read("model"));
     let said = build(&place, &["first.csv", "second.csv", "third.csv"], "all.partial");
     assert!(
-        said.contains("all.partial: 180 rows of 3 files, 4 classes"),
+        said.contains("all.partial: 180 rows from 3 files, 4 classes"),
         "{said}"
     );
     place.succeed(&[
@@ -64,7 +64,7 @@ fn shards_give_what_one_process_gives() {
         "first.csv",
     ]);
     assert!(
-        said.stderr.contains("added 180 rows of 3 files"),
+        said.stderr.contains("added 180 rows from 3 files"),
         "{}",
         said.stderr
     );
@@ -107,7 +107,7 @@ fn what_was_learned_is_passed_over() {
     build(&place, &["first.csv"], "1");
     let said = place.succeed(&["memory", "merge", "model", "1", "1"]);
     assert!(
-        said.stderr.contains("passed over 1: it holds nothing new"),
+        said.stderr.contains("skipped 1: it holds nothing new"),
         "{}",
         said.stderr
     );
@@ -118,12 +118,12 @@ fn what_was_learned_is_passed_over() {
     assert_eq!(place.read("model"), once);
     place.write("copy.csv", place.read("first.csv"));
     let said = build(&place, &["copy.csv", "second.csv", "second.csv"], "2");
-    assert!(said.contains("passed over copy.csv"), "{said}");
-    assert!(said.contains("2: 60 rows of 1 files"), "{said}");
+    assert!(said.contains("skipped copy.csv"), "{said}");
+    assert!(said.contains("2: 60 rows from 1 files"), "{said}");
     place.succeed(&["memory", "merge", "model", "2"]);
     assert_eq!(inspected(&place, "model")["growth"][1]["rows"], 120.0);
     let nothing = build(&place, &["first.csv"], "nothing");
-    assert!(nothing.contains("nothing: 0 rows of 0 files"), "{nothing}");
+    assert!(nothing.contains("nothing: 0 rows from 0 files"), "{nothing}");
     let said = place.succeed(&["memory", "merge", "model", "nothing"]);
     assert!(said.stderr.contains("nothing to add"), "{}", said.stderr);
 }
@@ -155,7 +155,7 @@ fn what_cannot_be_summed_is_refused() {
     build(&place, &["first.csv", "second.csv"], "1+2");
     place.refuse(
         &["memory", "begin", "model", "first.csv"],
-        &["model: is there already"],
+        &["model: already exists"],
     );
     place.refuse(
         &["memory", "build", "model", "first.csv", "-o", "model"],

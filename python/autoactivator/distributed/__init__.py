@@ -1,9 +1,9 @@
 """Beyond one machine: the same memory, summed by the workers of Ray or Spark.
 
-A memory is a sum. Each worker sums its share of the rows over one pool and sends the sums, never rows; the sums are added
-up in a tree, and the driver reads out once. :func:`learn_ray` and :func:`learn_spark` do that and return a
-:class:`~autoactivator.Consolidation` like any other. They need ``pip install autoactivator[ray]`` or
-``autoactivator[spark]``; without either, ``autoactivator memory`` on the command line does the same under any scheduler.
+A memory is a sum. Each worker sums its share of the rows over one pool and sends only the sums, never rows. The sums
+are added up in a tree, and the driver solves the readout once. :func:`learn_ray` and :func:`learn_spark` do this and
+return an ordinary :class:`~autoactivator.Consolidation`. They need ``pip install autoactivator[ray]`` or
+``autoactivator[spark]``. Without either, ``autoactivator memory`` does the same under any scheduler.
 """
 
 from .on_ray import learn_ray

@@ -1,4 +1,4 @@
-"""Which files there are, and how a worker gets at them: paths that it can open, or addresses that Arrow knows."""
+"""Which files there are, and how a worker opens them: as paths, or as addresses that Arrow understands."""
 
 import os
 import shutil
@@ -10,12 +10,12 @@ from ..error import IoError
 
 
 def listed(paths):
-    """Every file once, in the order of the names; what is in a folder and is not hidden counts.
+    """Every file once, sorted by name. Folders are searched; hidden files are left out.
 
     Parameters
     ----------
     paths : path-like or list of path-like
-        Files and folders, on a file system that all workers see, or addresses such as ``s3://bucket/folder``.
+        Files and folders on a file system that all workers share, or addresses such as ``s3://bucket/folder``.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def _is_hidden(name):
 
 @contextmanager
 def at_hand(path):
-    """A file as a path that can be opened: itself, or a copy for as long as it is needed.
+    """A path that can be opened: the file itself, or a temporary copy.
 
     Parameters
     ----------

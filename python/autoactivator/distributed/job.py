@@ -1,8 +1,9 @@
-"""What the driver does: make the pool, have every share summed, add the sum to the memory, read out once.
+"""What the driver does: make the pool, have every share summed, add the sum to the memory, solve the readout once.
 
-The memory changes at the very end and at once: a job that fails or is stopped leaves it as it was. An *engine* is what Ray
-and Spark have in common here: ``slots`` (tasks at a time), ``known`` (the hash of each file), ``sum_files`` and ``sum_rows``
-(one partial memory for all), ``some`` (a few rows). :func:`documented` gives ``learn_ray`` and ``learn_spark`` their words.
+The memory changes in one step at the very end: a job that fails or is stopped leaves it unchanged. An *engine* is what
+Ray and Spark have in common here: ``slots`` (tasks at a time), ``known`` (the hash of each file), ``sum_files`` and
+``sum_rows`` (one partial memory for all), ``some`` (a few rows). :func:`documented` writes the docstrings of
+``learn_ray`` and ``learn_spark``.
 """
 
 import logging
@@ -24,13 +25,13 @@ from .worker import Task
 logger = logging.getLogger("autoactivator")
 
 SAMPLE_FILES = 8
-"""Files whose rows make the pool and calibrate probabilities, when none are named."""
+"""Number of files whose rows make the pool and calibrate probabilities, if none are named."""
 
 TASKS_A_SLOT = 4
-"""Partial memories for every task that runs at a time: few to send, and not much to do again when one is lost."""
+"""Partial memories per slot: few enough to send, and small enough that losing one costs little work."""
 
 FAN_IN = 4
-"""Partial memories that one task adds up, about; with Spark, also what the driver holds at the end."""
+"""Partial memories that one task adds up, approximately; with Spark, also how many the driver holds at the end."""
 
 DOCSTRING = """Learn rows with the workers of a {engine} cluster, as one task.
 
@@ -38,28 +39,28 @@ Parameters
 ----------
 rows : path-like, list of path-like or {kind}
     Feature tables - files, folders, addresses such as ``s3://bucket/folder`` - that workers open themselves, or a
-    {rows}. Files enter the ledger of the model by the hash of what they hold, and none is learned twice; rows of a
-    {rows} come from no file, and the caller answers for learning them once.
+    {rows}. The model's ledger lists files by the hash of their content, so none is learned twice. Rows of a {rows} come
+    from no file, so it is up to the caller to learn them only once.
 model : Consolidation or None, default=None
-    The memory to add to, or one that has learned nothing for its parameters. It is not changed.
+    The memory to add to, or a new model that sets the parameters. It is not changed.
 label : str or None, default=None
-    Column that holds the class; None takes one called class or label.
+    Column that holds the class; None takes the one called class or label.
 columns : list of str or None, default=None
-    Columns that hold the features; None takes the one list of numbers, or all columns.
+    Columns that hold the features; None takes the one column of lists, or else all columns.
 sample : path-like, list of path-like or None, default=None
-    Tables whose rows make the pool of a new memory, and calibrate probabilities; None takes eight of the files, or the
+    Tables whose rows make the pool of a new memory and calibrate probabilities; None takes eight of the files, or the
     first rows of a {rows}.
 parts : int or None, default=None
-    Partial memories that files are summed into; None makes four for each core.
+    Number of partial memories that files are summed into; None makes four per core.
 single : bool, default=False
-    Whether sums travel in single precision, which halves them.
+    Whether to send sums in single precision, which halves their size.
 checkpoint : path-like or None, default=None
-    Folder that all workers see, where partial memories of files are kept: a job that was stopped goes on from there.
+    Folder that all workers share, where partial memories of files are kept, so that a stopped job can resume.
 
 Returns
 -------
 Consolidation
-    What a single machine would have learned. When this raises, nothing has changed anywhere.
+    What a single machine would have learned. If this raises, nothing has changed.
 
 Examples
 --------
@@ -70,7 +71,7 @@ Examples
 
 
 def documented(engine, kind, rows, more):
-    """Documents a function that learns with an engine: what they have in common is written once."""
+    """Documents a function that learns with an engine, from one shared docstring."""
 
     def document(function):
         function.__doc__ = DOCSTRING.format(engine=engine, kind=kind, rows=rows, more=more, name=function.__name__)
@@ -80,7 +81,7 @@ def documented(engine, kind, rows, more):
 
 
 def learn(engine, rows, are_files, model, label, columns, sample, parts, single, checkpoint):
-    """Learns rows with the workers of an engine, and returns the estimator; the words are those of ``learn_ray``."""
+    """Learns rows with the workers of an engine and returns the estimator; the arguments are those of ``learn_ray``."""
     model = Consolidation() if model is None else model
     if not isinstance(model, Consolidation):
         raise TypeError(f"the model is a {type(model).__name__}: only a Consolidation has a memory that adds up")
@@ -109,7 +110,7 @@ def learn(engine, rows, are_files, model, label, columns, sample, parts, single,
 
 
 def _begun(model):
-    """A copy of the compiled model, and what its labels are."""
+    """A copy of the compiled model, and the type of its labels."""
     if not model._has_learned():
         return model._new_model(), None
     model._check_unchanged()
@@ -134,30 +135,30 @@ def _sample(engine, rows, files, sample, for_pool, stack):
 
 
 def _sum_files(engine, task, files, core, parts):
-    """The partial memory of all files whose content is new; None when there is none."""
+    """The partial memory of all files whose content is new; None if there are none."""
     known = {sha256 for sha256, _ in core.ledger}
     new = {}
     found = engine.known(task, _dealt(files, TASKS_A_SLOT * engine.slots))
     for sha256, file in sorted(found, key=lambda known: known[1]):
         if sha256 in known or sha256 in new:
-            logger.info("passed over %s: what it holds has been learned", file)
+            logger.info("skipped %s: its content has already been learned", file)
         else:
             new[sha256] = file
     if not new:
-        logger.info("nothing to add: all files have been learned")
+        logger.info("nothing to add: all files have already been learned")
         return None
     return engine.sum_files(task, _dealt(list(new.items()), parts or TASKS_A_SLOT * engine.slots))
 
 
 def _dealt(items, n_groups):
-    """Items dealt to so many groups, or to fewer, so that each group has one at least."""
+    """Items dealt to at most `n_groups` groups, each with at least one item."""
     n_groups = max(1, min(len(items), n_groups))
     return [items[group::n_groups] for group in range(n_groups)]
 
 
 @contextmanager
 def in_our_words():
-    """Engines wrap what a worker raises in words of their own; what comes out is what the worker said."""
+    """Engines wrap the exceptions of workers in their own; this raises the worker's exception again."""
     try:
         yield
     except Exception as trouble:

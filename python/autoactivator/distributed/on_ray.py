@@ -1,4 +1,4 @@
-"""Ray: a task for each share, partial memories in the object store, which spills what does not fit."""
+"""Ray: one task per share, with partial memories in the object store, which spills to disk what does not fit."""
 
 from . import job
 
@@ -25,7 +25,7 @@ class Engine:
         self.slots = max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def known(self, task, groups):
-        """Hash and name of each file of all groups, in any order."""
+        """Hash and name of every file in all groups, in any order."""
         import ray
 
         task = ray.put(task)
@@ -38,14 +38,14 @@ class Engine:
         import ray
 
         task = ray.put(task)
-        # A worker's word that it is done comes apart from its sums, which stay where they are.
+        # A worker reports that it is done separately from its sums, which stay where they are.
         summing = _remote(lambda task, group: (task.sum_files(group), None), num_returns=2)
         sums, done = zip(*[summing.remote(task, group) for group in groups], strict=True)
         _finished(list(done))
         return _added_up(task, list(sums))
 
     def sum_rows(self, task, rows):
-        """One partial memory of a data set: every block becomes sums where it is read."""
+        """One partial memory of a data set: every block is summed where it is read."""
         import pyarrow as pa
         import ray
 
@@ -67,7 +67,7 @@ class Engine:
 
 
 def _added_up(task, partials):
-    """The sum of partial memories, added up in a tree wherever they are; only it comes to the driver."""
+    """The sum of partial memories, added up in a tree on the workers; only the sum comes to the driver."""
     import ray
 
     adding = _remote(lambda task, *partials: task.add_up(*partials))
@@ -84,9 +84,9 @@ def _remote(function, **options):
 
 
 def _finished(references):
-    """Small results, all of them, or the first error.
+    """All results, which are small, or the first error.
 
-    Tasks that still run then are left to end by themselves: calling off one that is just ending can crash the driver.
+    After an error, running tasks are left to finish: cancelling one that is about to end can crash the driver.
     """
     import ray
 

@@ -1,4 +1,4 @@
-"""Spark: a partition for each share, partial memories as binary rows, added up by ``treeReduce``."""
+"""Spark: one partition per share, with partial memories as binary rows, added up by ``treeReduce``."""
 
 import math
 
@@ -30,7 +30,7 @@ class Engine:
         self.slots = context.defaultParallelism
 
     def known(self, task, groups):
-        """Hash and name of each file of all groups, in any order."""
+        """Hash and name of every file in all groups, in any order."""
         return self._context.parallelize(groups, len(groups)).flatMap(task.known).collect()
 
     def sum_files(self, task, groups):
@@ -38,7 +38,7 @@ class Engine:
         return _added_up(task, self._context.parallelize(groups, len(groups)).map(task.sum_files))
 
     def sum_rows(self, task, rows):
-        """One partial memory of a data frame: every partition becomes sums where it is read."""
+        """One partial memory of a data frame: every partition is summed where it is read."""
         import pyarrow as pa
 
         def sums(batches):

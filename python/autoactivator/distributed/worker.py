@@ -1,6 +1,6 @@
 """What runs in a worker: files or batches of rows in, the bytes of a partial memory out.
 
-A :class:`Task` is sent by value and has everything a worker needs; whatever engine runs it may run it again.
+A :class:`Task` is sent by value and holds everything a worker needs. An engine may run it more than once.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from ..error import AutoActivatorError, BadModelError
 from .files import at_hand
 
 ROWS_AT_A_TIME = 1 << 16
-"""Rows that are handed over in one go, about."""
+"""Approximate number of rows passed on at a time."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Task:
     pool : bytes
         The pool, as a model file that has learned nothing.
     binding : str
-        What the sums will be checked against; a worker of another version or with another pool is refused by it.
+        What the sums are checked against. It refuses a worker with another version or another pool.
     label : str or None
         Column that holds the class.
     columns : tuple of str
         Columns that hold the features.
     single : bool
-        Whether sums travel in single precision.
+        Whether to send sums in single precision.
     checkpoint : str or None
-        Folder where partial memories are kept for a job that is started again.
+        Folder where partial memories are kept, so that a job can resume.
     """
 
     pool: bytes
@@ -46,17 +46,17 @@ class Task:
     checkpoint: str | None
 
     def known(self, files):
-        """The hash of what each file holds, and the file."""
+        """The hash of each file's content, with the file."""
         return [(_sha256(file), file) for file in files]
 
     def sum_files(self, files):
-        """The partial memory of files, each given as its hash and its name; from the checkpoint if it is there."""
+        """The partial memory of files, each given by hash and name; taken from the checkpoint if it is there."""
         kept = self._kept(files)
         if kept is not None and kept.exists():
             try:
                 return self.add_up(kept.read_bytes())
             except BadModelError:
-                pass  # Cut off by a crash: summed again.
+                pass  # Cut off by a crash: sum the files again.
         share = self.share()
         for _, file in files:
             with at_hand(file) as path, named(path, file):
@@ -67,7 +67,7 @@ class Task:
         return partial
 
     def sum_batches(self, batches):
-        """The partial memory of Arrow batches; None when they have no rows."""
+        """The partial memory of Arrow batches; None if they have no rows."""
         import pyarrow as pa
 
         share, seen = self.share(), False
@@ -86,14 +86,14 @@ class Task:
         return _core.add_up(list(partials), self.single)
 
     def share(self):
-        """An empty share over the pool, on one thread: an engine gives a task one core."""
+        """An empty share over the pool, on one thread, because an engine gives each task one core."""
         os.environ.setdefault("RAYON_NUM_THREADS", "1")
         pool = _core.Model.from_bytes(self.pool)
         pool.check_binding(self.binding)
         return _core.Share(pool)
 
     def _kept(self, files):
-        """Where the sum of these files over this pool is kept, if it is."""
+        """The checkpoint file for these files over this pool; None without a checkpoint folder."""
         if self.checkpoint is None:
             return None
         key = [self.binding, self.label, self.columns, self.single, sorted(sha256 for sha256, _ in files)]
@@ -106,7 +106,7 @@ def _sha256(file):
 
 
 def _together(batches):
-    """Batches of any size as tables of at least so many rows, but for the last."""
+    """Joins batches into tables of at least ``ROWS_AT_A_TIME`` rows; only the last may be smaller."""
     import pyarrow as pa
 
     waiting, n_rows = [], 0
@@ -121,7 +121,7 @@ def _together(batches):
 
 
 def _write(path, content):
-    """Writes a file whole, whoever else writes the same one."""
+    """Writes a whole file in one step, even if others write the same file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
         file.write(content)
@@ -130,7 +130,7 @@ def _write(path, content):
 
 @contextmanager
 def named(path, name):
-    """Errors speak of `name`, not of the copy at `path`."""
+    """Makes errors name the file `name`, not the copy at `path`."""
     try:
         yield
     except AutoActivatorError as error:

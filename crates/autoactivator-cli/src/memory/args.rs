@@ -1,4 +1,4 @@
-//! The words of `autoactivator memory`.
+//! The arguments of `autoactivator memory`.
 
 use std::path::PathBuf;
 
@@ -8,34 +8,35 @@ use crate::args::{ColumnArgs, ConsolidationArgs, SharedArgs};
 
 #[derive(Debug, Subcommand)]
 pub enum MemoryCommand {
-    /// Make the pool of a new model from a sample of rows, and learn nothing yet
+    /// Make the pool of a new model from a sample of rows, without learning anything yet
     Begin(BeginArgs),
-    /// Sum the rows of some files over the pool of a model, into a partial memory
+    /// Sum the rows of some files over a model's pool, into a partial memory
     ///
-    /// The model stays as it is, so that any number of these can run at a time, on any number of machines. A file that
-    /// the model has learned, or that is given twice, is passed over: what it holds decides, not its name.
+    /// The model is not changed, so any number of these commands can run at once, on any number of machines. A file
+    /// that the model has already learned, or that is given twice, is skipped. Files are compared by content, not by
+    /// name.
     Build(BuildArgs),
-    /// Add partial memories to a model, each file once, and read it out once
+    /// Add partial memories to a model, each file once, and solve its readout once
     ///
-    /// A partial memory whose files have all been learned is passed over, so that a job can be started again; one of
-    /// which some have and some have not is refused.
+    /// A partial memory whose files have all been learned is skipped, so a job can be started again. If only some of
+    /// its files have been learned, it is refused.
     Merge(MergeArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct BeginArgs {
-    /// The model file to make
+    /// The model file to create
     pub model: PathBuf,
 
-    /// Feature tables that are typical of what will come; evenly spaced rows of them make the pool
+    /// Feature tables that are typical of what will come; the pool is made from evenly spaced rows of them
     #[arg(required = true)]
     pub sample: Vec<PathBuf>,
 
     #[command(flatten)]
     pub columns: ColumnArgs,
 
-    /// Seed of everything random
+    /// Seed for everything random
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 
@@ -76,7 +77,7 @@ pub struct MergeArgs {
     #[arg(required = true, value_name = "PARTIAL")]
     pub partials: Vec<PathBuf>,
 
-    /// Calibrate probabilities by some rows of this table, which must be among those learned
+    /// Calibrate probabilities on some rows of this table, which must be among those learned
     #[arg(long, value_name = "TABLE")]
     pub calibrate: Option<PathBuf>,
 

@@ -1,7 +1,7 @@
-//! `autoactivator merge`, `unlearn`, `drop-class`, `rename-class` and `export`: what one additive memory makes possible.
+//! `autoactivator merge`, `unlearn`, `drop-class`, `rename-class` and `export`: what an additive memory makes possible.
 //!
-//! Each works on the memory in hand and writes the file at the end, whole: after an error it is as it was. `shards` has
-//! `autoactivator memory`, which sums one memory in many places.
+//! Each changes a copy in memory and writes the whole file at the end, so an error leaves the file unchanged. `shards`
+//! has `autoactivator memory`, which builds one memory in many places.
 
 mod args;
 mod shards;
@@ -97,7 +97,7 @@ pub fn export(args: &ExportArgs) -> Result<()> {
     Ok(())
 }
 
-/// A model with a memory that can be changed.
+/// Loads a model, and refuses one without a memory.
 fn load(path: &Path) -> Result<Model> {
     let model = Model::load(path)?;
     model

@@ -1,7 +1,7 @@
 //! `autoactivator memory begin`, `build` and `merge`: one memory summed in many places, by any scheduler.
 //!
-//! begin makes the pool, each build sums its files over it, merge adds the sums and reads out once. Only the first and the
-//! last change the model file, whole and at the end.
+//! `begin` makes the pool, each `build` sums its files over it, and `merge` adds the sums and solves the readout once.
+//! Only `begin` and `merge` write the model file, whole and at the end.
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{
@@ -19,7 +19,7 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
     let file = ModelFile::lock(&args.model)?;
     if file.exists() {
         bail!(
-            "{}: is there already, and its pool cannot be changed: choose another name",
+            "{}: already exists, and its pool cannot be changed: choose another name",
             args.model.display()
         );
     }
@@ -40,7 +40,7 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
     let (n_nodes, n_features) = (learner.memory().n_nodes(), learner.n_features().unwrap_or(0));
     file.write(&learner.into())?;
     eprintln!(
-        "{}: a pool of {n_nodes} nodes on {n_features} features; nothing is learned yet",
+        "{}: a pool of {n_nodes} nodes on {n_features} features; nothing learned yet",
         args.model.display()
     );
     Ok(())
@@ -66,12 +66,12 @@ pub fn build(args: &BuildArgs) -> Result<()> {
     }
     bar.finish();
     for name in known {
-        eprintln!("passed over {name}: what it holds has been learned");
+        eprintln!("skipped {name}: its content has already been learned");
     }
     let partial = share.into_partial()?;
     partial.save(&args.output, args.single)?;
     eprintln!(
-        "{}: {} rows of {} files, {} classes, {} bytes",
+        "{}: {} rows from {} files, {} classes, {} bytes",
         args.output.display(),
         partial.sums().n_rows(),
         partial.files().len(),
@@ -86,7 +86,7 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
     let mut model = load(&args.model)?;
     let learner = model.consolidation_mut()?;
     let Some(sum) = add_up(learner, args)? else {
-        eprintln!("{}: nothing to add; it is as it was", args.model.display());
+        eprintln!("{}: nothing to add; the file is unchanged", args.model.display());
         return Ok(());
     };
     let rows = calibration(learner, args)?;
@@ -95,10 +95,10 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
         .deployed()
         .is_some_and(|deployed| deployed.calibration.highest.is_empty())
     {
-        eprintln!("note: probabilities are not calibrated: name a table that was learned with --calibrate");
+        eprintln!("note: probabilities are not calibrated: use --calibrate to name a table that was learned");
     }
     eprintln!(
-        "added {} rows of {} files",
+        "added {} rows from {} files",
         sum.sums().n_rows(),
         sum.files().len()
     );
@@ -119,13 +119,13 @@ fn add_up(learner: &Consolidation, args: &MergeArgs) -> Result<Option<Partial>> 
             }
         }
         if !new {
-            eprintln!("passed over {}: it holds nothing new", path.display());
+            eprintln!("skipped {}: it holds nothing new", path.display());
         }
     }
     Ok(sum)
 }
 
-/// Rows that probabilities are calibrated by, where they were named.
+/// The rows to calibrate probabilities on, if a table was named.
 fn calibration(learner: &Consolidation, args: &MergeArgs) -> Result<Option<(Table, Labels)>> {
     let Some(path) = &args.calibrate else {
         return Ok(None);

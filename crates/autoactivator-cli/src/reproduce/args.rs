@@ -1,4 +1,4 @@
-//! Which words does `autoactivator reproduce` know?
+//! The arguments of `autoactivator reproduce`.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::args::DataArgs;
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// Experiments to repeat: by name, by table or figure (table-1), or an experiment file (.toml) [default: all]
+    /// Experiments to run: by name, by table or figure (table-1), or an experiment file (.toml) [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
 
@@ -16,8 +16,8 @@ pub struct ReproduceArgs {
     #[arg(long)]
     pub quick: bool,
 
-    /// Folder for reproduction.html, reproduction.md and the records; what is there is not computed again [default:
-    /// reproduction, or reproduction-quick with --quick]
+    /// Folder for reproduction.html, reproduction.md and the records; records found there are not computed again
+    /// [default: reproduction, or reproduction-quick with --quick]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -25,7 +25,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "FILE")]
     pub write_docs: Option<PathBuf>,
 
-    /// Show which experiments there are, and where in the paper they belong
+    /// List the experiments and where in the paper they belong
     #[arg(long)]
     pub list: bool,
 
@@ -34,7 +34,7 @@ pub struct ReproduceArgs {
 }
 
 impl ReproduceArgs {
-    /// Where everything is written to.
+    /// The folder that everything is written to.
     pub fn folder(&self) -> PathBuf {
         let default = if self.quick {
             "reproduction-quick"

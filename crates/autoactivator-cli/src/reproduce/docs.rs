@@ -1,4 +1,4 @@
-//! How do tables get into a document? Between two marks; what stands there was printed by the command.
+//! Puts tables into a document, between two marks. The command replaces everything between them.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! Does the paper come out again? `autoactivator reproduce` repeats its tables and figures, beside what it prints.
+//! `autoactivator reproduce`: repeats the paper's tables and figures, and shows the results beside the printed ones.
 //!
-//! Choose experiments ([`choose`]) → look which data is here → compute what is not in the [`store`] → show it, by
-//! [`autoactivator_exam::report::reproduction`]. The exam is that of `autoactivator run`.
+//! Choose experiments ([`choose`]) → see which data is here → compute what is not in the [`store`] → show it with
+//! [`autoactivator_exam::report::reproduction`]. The exam is the same as in `autoactivator run`.
 
 mod args;
 mod docs;
@@ -30,14 +30,14 @@ use crate::args::DataArgs;
 use crate::dataset;
 use crate::image_args::ImageArgs;
 
-/// Training and test rows of a quick look.
+/// Training and test rows with `--quick`.
 const QUICK_ROWS: (usize, usize) = (10_000, 2_000);
 
-/// An experiment, and whether and on what it can be run.
+/// An experiment, whether it can be run, and on which data.
 struct Plan {
     name: String,
     experiment: Experiment,
-    /// The data set that it asks for.
+    /// The data set that the experiment asks for.
     asked: String,
     stand_in: bool,
     /// Why it cannot be run, and what to do about it.
@@ -58,7 +58,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
         .collect::<Result<Vec<Plan>>>()?;
     tell_what_is_missing(&plans);
     let folder = args.folder();
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let reproduction = Reproduction {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         quick: args.quick,
@@ -107,7 +107,7 @@ fn plan(published: &Published, args: &ReproduceArgs) -> Result<Plan> {
     })
 }
 
-/// Reports each missing data set once, and what is done instead.
+/// Reports each missing data set once, and what happens instead.
 fn tell_what_is_missing(plans: &[Plan]) {
     let mut told: Vec<&str> = Vec::new();
     for plan in plans {
@@ -135,7 +135,7 @@ impl Plan {
         (self.experiment.dataset.clone(), self.experiment.backbones.clone())
     }
 
-    /// Seconds that all its sittings are expected to take.
+    /// Expected seconds for all sittings.
     fn seconds(&self) -> f64 {
         let one: f64 = self.experiment.contenders.iter().map(|c| c.seconds).sum();
         if self.can_run() {
@@ -146,7 +146,7 @@ impl Plan {
     }
 }
 
-/// Computes what is not kept yet, data set by data set.
+/// Computes what is not in the store yet, data set by data set.
 fn compute(plans: Vec<Plan>, args: &ReproduceArgs, store: &Store) -> Result<Vec<Reproduced>> {
     let mut order: Vec<usize> = (0..plans.len()).collect();
     order.sort_by_key(|&place| plans[place].rows());
@@ -224,7 +224,7 @@ fn examine(plan: &Plan, data: &Dataset, store: &Store, bar: &mut ReproduceBar) -
     })
 }
 
-/// Loads what is kept under a key, or computes it and keeps it.
+/// Loads the result stored under a key, or computes and stores it.
 fn kept_or<T>(
     key: &Key,
     bar: &mut ReproduceBar,

@@ -1,4 +1,4 @@
-//! How far is a reproduction, and how long will it still take? Sittings are weighed by what they are known to cost.
+//! The progress of a reproduction, and the time left. Each sitting counts as many seconds as it is known to take.
 //!
 //! [`ReproduceBar`] is an [`ExamBar`] over seconds instead of tasks.
 
@@ -8,20 +8,20 @@ use indicatif::ProgressBar;
 
 use crate::progress::{ExamBar, Position};
 
-/// Units of the bar in a second of work.
+/// Units of the bar per second of work.
 const TICKS: f64 = 10.0;
 
-/// A bar over all that is to be computed.
+/// A bar over everything to be computed.
 pub type ReproduceBar = ExamBar<Seconds>;
 
-/// The position of a bar over work whose seconds are known in advance, roughly.
+/// The position of a bar over work whose duration is roughly known in advance.
 pub struct Seconds {
     start: Instant,
-    /// What everything to be computed is expected to take.
+    /// Expected seconds for everything to be computed.
     total: f64,
-    /// What is done already was expected to take.
+    /// Expected seconds for what is already done.
     done: f64,
-    /// What the present sitting is expected to take.
+    /// Expected seconds for the current sitting.
     present: f64,
     experiment: String,
 }
@@ -38,7 +38,7 @@ impl Position for Seconds {
 }
 
 impl ReproduceBar {
-    /// For work that is expected to take so many seconds in all.
+    /// A bar for work that is expected to take `total` seconds.
     pub fn new(total: f64) -> Self {
         let position = Seconds {
             start: Instant::now(),
@@ -50,13 +50,13 @@ impl ReproduceBar {
         Self::showing(ticks(total) as usize, "{percent}%", position)
     }
 
-    /// Begins something that is expected to take so long.
+    /// Begins work that is expected to take this many seconds.
     pub fn begin(&mut self, experiment: &str, seconds: f64) {
         experiment.clone_into(&mut self.position.experiment);
         self.position.present = seconds;
     }
 
-    /// What was begun is done: now, or by an earlier run, which says nothing about how fast this one is.
+    /// Ends the current work. `now` is false if an earlier run did it, which says nothing about the speed of this run.
     pub fn end(&mut self, now: bool) {
         let position = &mut self.position;
         if now {
@@ -69,12 +69,12 @@ impl ReproduceBar {
         self.bar.set_position(ticks(position.done));
     }
 
-    /// Says something, above the bar.
+    /// Prints a message above the bar.
     pub fn tell(&self, message: &str) {
         self.bar.suspend(|| eprintln!("{message}"));
     }
 
-    /// How long it will still take, from how long it took so far; nothing before anything was computed.
+    /// The time left, estimated from the time so far; none before anything is computed.
     pub fn left(&self) -> Option<String> {
         let Seconds {
             start, done, total, ..

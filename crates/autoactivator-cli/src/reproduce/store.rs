@@ -1,6 +1,6 @@
-//! What was computed already: one JSON file for each experiment, learner and seed, so that a run can be taken up again.
+//! Stores results: one JSON file for each experiment, learner and seed, so that a stopped run can be resumed.
 //!
-//! A file counts only if everything it was computed from is what is asked for now; it is written whole or not at all.
+//! A file counts only if it was computed from the settings that are asked for now. It is written whole or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub struct Key {
 }
 
 impl Store {
-    /// Records below a folder, which is made when there is something to write.
+    /// Records below a folder, which is created when the first one is written.
     pub fn new(folder: &Path) -> Self {
         Self {
             folder: folder.join("records"),
@@ -40,7 +40,7 @@ impl Store {
 }
 
 impl Key {
-    /// What is kept there, if it was computed from the same settings; a damaged file is computed anew.
+    /// The stored result, if it was computed from the same settings; none for a damaged file, which is computed again.
     pub fn load<T: DeserializeOwned>(&self) -> Option<T> {
         let bytes = std::fs::read(&self.path).ok()?;
         let mut kept: Value = serde_json::from_slice(&bytes).ok()?;
@@ -50,16 +50,16 @@ impl Key {
         serde_json::from_value(kept["result"].take()).ok()
     }
 
-    /// Keeps a result.
+    /// Stores a result.
     pub fn save(&self, result: &impl Serialize) -> Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let kept = json!({ "settings": self.settings, "result": result });
         Ok(write_atomically(&self.path, &serde_json::to_vec(&kept)?)?)
     }
 }
 
-/// A name that every file system takes.
+/// Turns a name into one that every file system accepts.
 fn file_name(name: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() {
