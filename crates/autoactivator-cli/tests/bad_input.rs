@@ -520,7 +520,7 @@ fn another_number_of_features() {
     place.write("folder/test.csv", "1,2,a\n1,3,b\n");
     place.refuse(
         &["run", "folder"],
-        &["folder", "training rows have 4 features, test rows 2"],
+        &["folder", "training rows have 4 features, test rows have 2"],
     );
 }
 
