@@ -230,7 +230,7 @@ def convolution(bench):
 
 # The same kind of model as the peers': linear in the pixels.
 LINEAR = {"pool": {"kind": "features", "preparation": "none"}, "readout": "lda"}
-SMALL = {  # as in experiments/mnist-consolidation-small.toml
+SMALL = {  # as in crates/autoactivator-exam/experiments/mnist-consolidation-small.toml
     "pool": {"kind": "convolution", "filters": 112, "sides": [7], "grid": 3, "overlap": 2},
     "readout": "lda",
     "shrinkage": 1e-4,
