@@ -1,4 +1,4 @@
-"""Where the time of our side goes: its calls, sampled by Linux's `perf`, sorted by what they were doing."""
+"""Where our time goes: call stacks sampled by Linux's `perf`, grouped by kind of work."""
 
 import os
 import shutil
@@ -7,11 +7,11 @@ import subprocess
 import time
 from collections import Counter
 
-SAMPLES = 4000  # per thread, about
+SAMPLES = 4000  # per thread, approximately
 
 WAITING = "waiting for another thread"
 
-# What a stack of calls shows, the first that is found in it, frame by frame from the innermost out.
+# The kind of work of a call stack: the first match, frame by frame from the innermost outwards.
 KINDS = [
     ("products", ["gemm", "matmul"]),
     ("activation", ["Activation::apply", "activation::"]),
@@ -27,20 +27,20 @@ KINDS = [
     (WAITING, ["barrier", "rayon_core", "sched", "syscall", "futex", "spin", "yield"]),
     ("the rest of the method", ["autoactivator::"]),
 ]
-# Loops compiled for the widest instruction set are inlined into whoever starts them: often a thread of the pool, whose
-# frames then come next.
+# Loops compiled for the widest instruction set are inlined into their callers. These are often threads of the pool,
+# whose frames then come next.
 VECTORISED, LOOPS = "pulp::", "vectorised loops"
 OTHER = "other"
 NOT_TIMED = ["cil::", "serde_json", "Rows::gather"]
 
 
 def possible():
-    """Why it cannot be done, or none."""
+    """The reason why profiling is impossible, or None."""
     return None if shutil.which("perf") else "`perf` is not installed"
 
 
 def sample(worker, work, seconds, folder):
-    """Shares of time by kind while `work`, which takes about `seconds`, runs in the worker."""
+    """Shares of time by kind of work while the worker runs `work`, which takes about `seconds`."""
     path = folder / "perf.data"
     frequency = int(min(999, max(20, SAMPLES / seconds)))
     perf = subprocess.Popen(
@@ -48,7 +48,7 @@ def sample(worker, work, seconds, folder):
          "-o", str(path), "-p", str(worker.process.pid)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
-    time.sleep(0.5)  # until it has attached
+    time.sleep(0.5)  # time to attach
     work()
     perf.send_signal(signal.SIGINT)
     perf.wait()

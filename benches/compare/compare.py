@@ -1,6 +1,6 @@
-"""Compares this project with what a user would pick instead: same data, same run, taking turns.
+"""Compares this project with what a user would pick instead: same data, same run, in turns.
 
-Start it with `bash benches/compare/run`, which makes the Python environment and builds the worker.
+Start it with `bash benches/compare/run`, which creates the Python environment and builds the worker.
 """
 
 import argparse
@@ -22,12 +22,12 @@ BEGIN, END = "<!-- compare:begin -->", "<!-- compare:end -->"
 
 @dataclass
 class Bench:
-    """What every row needs."""
+    """What every comparison needs."""
 
     worker: Worker
     folder: Path
     quick: bool
-    examining: bool = True  # off while the learning alone is looked at
+    examining: bool = True  # off while only learning is profiled
 
     def mnist(self, quick):
         return {"set": "mnist", "rows_per_class": quick if self.quick else None}
@@ -39,8 +39,8 @@ class Bench:
 def arguments():
     parser = argparse.ArgumentParser(prog="bash benches/compare/run", description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5, help="turns of each side (default 5)")
-    parser.add_argument("--quick", action="store_true", help="small sizes, two turns: shows that everything works")
-    parser.add_argument("--only", default=",".join(COMPARISONS), help="some of: %(default)s")
+    parser.add_argument("--quick", action="store_true", help="small sizes, two turns: checks that everything works")
+    parser.add_argument("--only", default=",".join(COMPARISONS), help="comparisons to run, out of: %(default)s")
     parser.add_argument("--profile", action="store_true", help="also sample where our time goes, with Linux's perf")
     parser.add_argument("--folder", type=Path, default=ROOT / "target" / "compare", help="where results go")
     parser.add_argument("--write-docs", action="store_true", help="put table and plot into docs/")
@@ -57,7 +57,7 @@ def arguments():
 
 
 def missing(datasets):
-    """Why one of the data sets cannot be read, or none."""
+    """The reason why a data set cannot be read, or None."""
     folder = os.environ.get("AUTOACTIVATOR_DATA")
     absent = [name for name in datasets if not folder or not (Path(folder) / name).is_dir()]
     return f"it needs `{absent[0]}/` in the folder that AUTOACTIVATOR_DATA names" if absent else None
@@ -75,7 +75,7 @@ def compare(args):
             say(f"{name}: left out, {reason}")
             result["skipped"].append((name, reason))
             continue
-        # The highest peak seen at any time: a busy moment must not flatter anybody.
+        # The highest peak of all measurements: a low peak from a busy moment would flatter our figures.
         result["peak"] = max(result["peak"], blas.peak(1024 if args.quick else 4096, 3))
         for row in make(bench):
             if isinstance(row, Growth):

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Callable, Optional
 
 
-# Seconds of a pair above which a cold start does not show.
+# A pair that takes more seconds than this needs no warm-up.
 WARM_UP = 5
 
 
 @dataclass
 class Sample:
-    """One side, once."""
+    """One run of one side."""
 
     seconds: float
     facts: dict = field(default_factory=dict)  # what came out: nodes, ACA in percent by protocol
@@ -30,8 +30,8 @@ class Row:
     theirs: Callable[[], Sample]
     bar: Optional[float] = None  # times as fast as the peer, at least
     limit: Optional[float] = None  # seconds of ours, at most
-    multiply_adds: Optional[Callable[[Sample], float]] = None  # that the work needs, from what ours did
-    at_most: Optional[int] = None  # repeats, where one takes minutes
+    multiply_adds: Optional[Callable[[Sample], float]] = None  # needed for the work, from our sample
+    at_most: Optional[int] = None  # limit on repeats, where one takes minutes
     note: str = ""
 
 
@@ -43,14 +43,14 @@ class Measured:
     theirs: list[Sample]
 
     def ratios(self):
-        """Times as fast as the peer, pair by pair: neighbours in time share the state of the machine."""
+        """Times as fast as the peer, pair by pair: both runs of a pair find the machine in the same state."""
         return sorted(b.seconds / a.seconds for a, b in zip(self.ours, self.theirs))
 
     def median_ratio(self):
         return statistics.median(self.ratios())
 
     def meets(self):
-        """Whether every bar is met; none where there is no bar."""
+        """Whether every bar is met; None if there is no bar."""
         bars = []
         if self.row.bar is not None:
             bars.append(self.median_ratio() >= self.row.bar)
@@ -69,12 +69,12 @@ def seconds(samples):
 
 
 def facts(samples):
-    """Medians of what came out."""
+    """Medians of the results."""
     return {key: statistics.median(s.facts[key] for s in samples) for key in samples[0].facts}
 
 
 def alternate(of, row, repeats):
-    """Both sides in turns; a first pair that took no time was the warm-up."""
+    """Runs both sides in turns. If the first pair was short, it counts as the warm-up."""
     repeats = min(repeats, row.at_most or repeats)
     pairs = [one_pair(row)]
     if sum(sample.seconds for sample in pairs[0]) < WARM_UP:

@@ -1,4 +1,4 @@
-"""What is compared: one function per bar, each naming data, protocol and the work behind a figure."""
+"""What is compared: one function per comparison, each naming its data, protocol and work."""
 
 import time
 
@@ -94,7 +94,7 @@ def accumulation(bench):
     )
 
 
-# c. A whole sequence with its ridge constant chosen after every task.
+# c. A whole sequence, with the ridge constant chosen after every task.
 
 
 def sequence(bench):
@@ -226,11 +226,11 @@ def convolution(bench):
     )
 
 
-# g. What a user has at hand.
+# g. Common libraries.
 
 # The same kind of model as the peers': linear in the pixels.
 LINEAR = {"pool": {"kind": "features", "preparation": "none"}, "readout": "lda"}
-SMALL = {  # as in experiments/mnist-consolidation-small.toml
+SMALL = {  # as in crates/autoactivator-exam/experiments/mnist-consolidation-small.toml
     "pool": {"kind": "convolution", "filters": 112, "sides": [7], "grid": 3, "overlap": 2},
     "readout": "lda",
     "shrinkage": 1e-4,
@@ -273,7 +273,7 @@ def streamed(bench, data, params):
 
 
 def one_after_the_other(models):
-    """The last model; all tasks are timed, and the last one alone."""
+    """The last model. All tasks are timed together, and the last one also on its own."""
     taken = []
     while True:
         seconds, following = timed(lambda: next(models, None))
@@ -284,7 +284,7 @@ def one_after_the_other(models):
 
 
 def river(bench, what):
-    """Row by row, so a few thousand rows show its rate."""
+    """river learns row by row, so a few thousand rows are enough to show its rate."""
     data = {"set": "mnist", "rows_per_class": 20 if bench.quick else 300}
     shared = bench.worker.share(data, "10/5")
     lessons = [(streams.as_dictionaries(x), y) for x, y in shared.lessons()]
@@ -321,7 +321,7 @@ def growth(bench):
             "rows", f"memory of {nodes:,} nodes takes in rows", f"CIFAR-100 features, {times}x", "row",
             100 * most * times // 8, lambda data=data: observed(bench, data, nodes),
         )
-    # Nobody stops early here, so that the work for a row is the same at every size.
+    # No unit stops early here, so that the work per row is the same at every size.
     settings = {"l_max": 50, "expected_accuracy": 1.0, "patience": 1000}
     most = 160 if bench.quick else 5400
     for times in (1, 2, 4, 8):

@@ -102,7 +102,7 @@ def growth(result):
 
 
 def profiles(result):
-    """Where the time of our side goes, in samples of all threads."""
+    """Where our time goes, in samples of all threads."""
     if not result["profiles"]:
         return []
     lines = ["| work | where our time goes (samples of all threads, by `perf`) |", "|---|---|"]
@@ -123,7 +123,7 @@ def duration(value):
 
 
 def plot(result, path):
-    """Times as fast as the peer, on a logarithmic axis; a line from the slowest to the fastest pair."""
+    """Draws the times as fast as the peer on a logarithmic axis, with a line from the lowest to the highest pair."""
     measured = result["measured"]
     figure, axes = plt.subplots(figsize=(10, 0.5 * len(measured) + 1.5))
     for place, m in enumerate(measured):

@@ -1,4 +1,4 @@
-"""The Rust side: a process that does one job per line, and the rows that both sides share."""
+"""Our side: a process that does one job per line, and the rows that both sides share."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Shared:
         return np.flatnonzero(np.isin(self.test_y, self.tasks[task]))
 
     def lessons(self):
-        """Rows and codes of each task, gathered beforehand: nobody is timed for it."""
+        """Rows and codes of each task, gathered beforehand, so that this is not timed."""
         rows = [self.train_rows(task) for task in range(len(self.tasks))]
         return [(self.train_x[r], self.train_y[r]) for r in rows]
 
@@ -53,7 +53,7 @@ class Worker:
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"job `{job}`: the worker ended; what it said last stands above")
+            raise RuntimeError(f"job `{job}`: the worker ended; see its last output above")
         answer = json.loads(line)
         if "error" in answer:
             raise RuntimeError(f"job `{job}`: {answer['error']}")

@@ -1,4 +1,4 @@
--- One row a request; its body is the file that was named.
+-- One row per request; the body is the file given as an argument.
 function init(args)
   local file = assert(io.open(args[1], "rb"))
   local body = file:read("*a")
@@ -12,7 +12,7 @@ end
 
 function done(summary, latency, requests)
   local errors = summary.errors
-  io.write(string.format("%.0f predictions a second, p50 %.2f ms, p99 %.2f ms, slowest %.2f ms, %d errors\n",
+  io.write(string.format("%.0f predictions per second, p50 %.2f ms, p99 %.2f ms, slowest %.2f ms, %d errors\n",
     summary.requests / summary.duration * 1e6, latency:percentile(50) / 1000, latency:percentile(99) / 1000,
     latency.max / 1000, errors.status + errors.connect + errors.read + errors.write + errors.timeout))
 end

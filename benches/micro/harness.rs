@@ -1,19 +1,19 @@
-//! A harness of a few lines: runs a piece of work until its median can be trusted, and prints it with its spread.
+//! A small harness: repeats a piece of work until its median is reliable, and prints the median and the spread.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Time spent on each piece of work, at least three runs whatever they take.
+/// Time spent on each piece of work; at least three runs, however long they take.
 const BUDGET: Duration = Duration::from_millis(500);
 const MOST_RUNS: usize = 10_000;
 
-/// Runs what is asked for: every benchmark whose name contains one of the words on the command line, or all.
+/// Runs every benchmark whose name contains one of the arguments; all of them if there are none.
 pub struct Harness {
     words: Vec<String>,
 }
 
 impl Harness {
-    /// Takes the words; cargo's own flags say nothing here.
+    /// Reads the arguments, and ignores cargo's own flags.
     pub fn from_args() -> Self {
         let words = std::env::args().skip(1).filter(|arg| !arg.starts_with("--"));
         println!(
@@ -25,7 +25,7 @@ impl Harness {
         }
     }
 
-    /// Whether a group of benchmarks needs to be made at all.
+    /// Whether a benchmark, or group of benchmarks, is asked for.
     pub fn wants(&self, name: &str) -> bool {
         self.words.is_empty() || self.words.iter().any(|word| name.contains(word))
     }
@@ -35,12 +35,12 @@ impl Harness {
         self.run_on(name, || (), |()| work());
     }
 
-    /// Times `work` on what `fresh` makes, untimed, for every run.
+    /// Times `work` on an input that `fresh` makes for each run, which is not timed.
     pub fn run_on<S, T>(&self, name: &str, mut fresh: impl FnMut() -> S, mut work: impl FnMut(S) -> T) {
         if !self.wants(name) {
             return;
         }
-        black_box(work(fresh())); // finds caches cold
+        black_box(work(fresh())); // warms the caches
         let (mut taken, mut spent) = (Vec::new(), Duration::ZERO);
         while taken.len() < 3 || (spent < BUDGET && taken.len() < MOST_RUNS) {
             let input = fresh();

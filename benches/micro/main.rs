@@ -1,6 +1,6 @@
-//! Micro-benchmarks: the steps that every figure is made of, on generated rows.
+//! Micro-benchmarks: the steps behind every figure, on generated rows.
 //!
-//! `cargo bench -p autoactivator-bench`, or with `-- WORD ...` those whose names contain one of the words.
+//! `cargo bench -p autoactivator-bench` runs all; `-- WORD ...` runs those whose names contain one of the words.
 
 mod harness;
 
@@ -63,7 +63,7 @@ fn gaussian(nodes: usize) -> PoolSpec {
     })
 }
 
-/// One step of growth at MNIST's size: 50 batches of 10 candidates, and one of them joining 100 nodes.
+/// One step of growth at the size of MNIST: 50 batches of 10 candidates, one of which joins 100 nodes.
 fn reactivation(harness: &Harness) -> Result<()> {
     let data = generated(10_800, 784, 2)?;
     let x = data.train.x.rows();
@@ -139,7 +139,7 @@ fn consolidation(harness: &Harness) -> Result<()> {
     Ok(())
 }
 
-/// The paper's size of network: 784 features, 680 nodes, 10 classes.
+/// A network of the paper's size: 784 features, 680 nodes, 10 classes.
 fn network() -> Result<(Consolidation, Dataset)> {
     let data = generated(10_000, 784, 10)?;
     let pool = PoolSpec::Uniform(UniformSpec {

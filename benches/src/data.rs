@@ -1,4 +1,4 @@
-//! Rows to measure on: data sets by name, or generated where only the shape matters.
+//! Rows to measure on: data sets by name, or generated rows where only the shape matters.
 
 use std::path::Path;
 
@@ -16,16 +16,16 @@ pub enum DataSpec {
     Named {
         /// Name or path.
         set: String,
-        /// Training rows of each class at the most; all when not given.
+        /// Maximum number of training rows per class; all if not given.
         rows_per_class: Option<usize>,
     },
-    /// Classes around random centres, as many test rows as training rows.
+    /// Classes around random centres, with as many test rows as training rows.
     Generated {
         /// Rows to learn from.
         rows: usize,
-        /// Features of a row.
+        /// Number of features.
         features: usize,
-        /// Classes.
+        /// Number of classes.
         classes: usize,
     },
 }
@@ -69,7 +69,7 @@ fn first_of_each_class(split: &Split, most: usize) -> Split {
     }
 }
 
-/// Rows in turn from every class, values mostly within [0, 1] as pixels are.
+/// Rows from each class in turn, with values mostly within [0, 1], like pixels.
 fn generate(rows: usize, features: usize, classes: usize) -> Result<Dataset> {
     ensure!(
         classes >= 2 && rows >= classes,

@@ -1,4 +1,4 @@
-//! What a worker can be asked, as it stands in JSON.
+//! The jobs that a worker can do, as written in JSON.
 
 use std::path::PathBuf;
 
@@ -12,9 +12,9 @@ use crate::data::DataSpec;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "job", rename_all = "kebab-case")]
 pub enum Job {
-    /// Writes rows and tasks for another program to read.
+    /// Writes rows for another program to read, and returns their tasks.
     Share(Share),
-    /// Learns all tasks, one after the other, and takes an exam.
+    /// Learns all tasks, one after another, and tests the result.
     Learn(Learn),
     /// Adds rows to the memory of consolidation.
     Observe(Observe),
@@ -22,7 +22,7 @@ pub enum Job {
     Recruit(Recruit),
     /// Predicts rows.
     Predict(Predict),
-    /// Writes a kept model as an ONNX file.
+    /// Writes a stored model as an ONNX file.
     Onnx(Onnx),
 }
 
@@ -31,9 +31,9 @@ pub enum Job {
 pub struct Arrival {
     /// The rows.
     pub data: DataSpec,
-    /// Tasks, as on the command line: `10/5`.
+    /// Tasks, written as on the command line: `10/5`.
     pub tasks: String,
-    /// Decides the order of classes.
+    /// Determines the order of classes.
     #[serde(default)]
     pub seed: u64,
 }
@@ -54,12 +54,12 @@ pub struct Learn {
     /// The rows and their tasks.
     #[serde(flatten)]
     pub arrival: Arrival,
-    /// Who learns.
+    /// The learner.
     pub learner: LearnerSpec,
-    /// The exams after the last task.
+    /// The protocols to test with after the last task.
     #[serde(default)]
     pub protocols: Vec<String>,
-    /// Keeps the model under this name for later jobs.
+    /// Stores the model under this name for later jobs.
     pub keep: Option<String>,
 }
 
@@ -73,41 +73,41 @@ pub enum LearnerSpec {
     Consolidation(ConsolidationParams),
 }
 
-/// Adds all training rows to a memory whose pool has been made, untimed, from the first `warm_rows` of them.
+/// Adds all training rows to a memory. Its pool is made beforehand from the first `warm_rows` rows, which is not timed.
 #[derive(Debug, Deserialize)]
 pub struct Observe {
     /// The rows.
     pub data: DataSpec,
-    /// The pool and the rest.
+    /// The pool and the other parameters.
     pub params: ConsolidationParams,
-    /// Rows that make the pool.
+    /// Number of rows that make the pool.
     pub warm_rows: usize,
 }
 
-/// Recruits from the memory of a kept model, from nothing.
+/// Recruits from the memory of a stored model, starting with no nodes.
 #[derive(Debug, Deserialize)]
 pub struct Recruit {
-    /// Name of the kept model.
+    /// Name of the stored model.
     pub model: String,
     /// Nodes to recruit.
     pub max_nodes: usize,
-    /// A folder for `gram` (all of it), `moments` (column after column) and `counts`, raw little-endian `f64`.
+    /// A folder for `gram` (the full matrix), `moments` (column by column) and `counts`, as raw little-endian `f64`.
     pub share: Option<PathBuf>,
 }
 
-/// Predicts the first `rows` rows with a kept model, `times` times.
+/// Predicts the first `rows` rows with a stored model, `times` times.
 #[derive(Debug, Deserialize)]
 pub struct Predict {
-    /// Name of the kept model.
+    /// Name of the stored model.
     pub model: String,
-    /// Where the rows are from.
+    /// The data set that the rows come from.
     pub data: DataSpec,
-    /// Which rows.
+    /// Training or test rows.
     #[serde(with = "PartName")]
     pub part: Part,
-    /// How many at a time.
+    /// How many rows per call.
     pub rows: usize,
-    /// How often.
+    /// How many calls.
     pub times: usize,
 }
 
@@ -118,10 +118,10 @@ enum PartName {
     Test,
 }
 
-/// Writes a kept model as an ONNX file.
+/// Writes a stored model as an ONNX file.
 #[derive(Debug, Deserialize)]
 pub struct Onnx {
-    /// Name of the kept model.
+    /// Name of the stored model.
     pub model: String,
     /// The file.
     pub path: PathBuf,

@@ -1,4 +1,4 @@
-//! Learning all tasks of a data set, timed as an exam times it: nothing but the calls of `learn`.
+//! Learns all tasks of a data set. As in an exam, only the calls of `learn` are timed.
 
 use std::time::Instant;
 

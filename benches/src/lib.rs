@@ -1,7 +1,7 @@
 //! How fast is it? The Rust side of every comparison: jobs in, seconds and results out.
 //!
-//! [`Worker`] keeps data and models between jobs, so that `compare/` can let this project and its peers take turns on
-//! the same rows without timing how a program starts or how a file is read. The micro-benchmarks use [`data`] alone.
+//! [`Worker`] keeps data and models between jobs. `compare/` can then let this project and its peers take turns on the
+//! same rows, without timing program starts or file reads. The micro-benchmarks use only [`data`].
 
 pub mod data;
 mod job;
@@ -14,7 +14,7 @@ mod worker;
 pub use job::Job;
 pub use worker::Worker;
 
-/// The snippets of the main README are tests; this crate stands beside it and is never published.
+/// Runs the snippets of the main README as tests. They are here because this crate is never published.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

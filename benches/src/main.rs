@@ -1,4 +1,4 @@
-//! One job per line on stdin, one answer per line on stdout, both JSON; ends with its input.
+//! Reads one job per line from stdin and writes one answer per line to stdout, both as JSON. Ends when stdin ends.
 
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ fn main() -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let answer = worker.answer(&line?);
-        // A job that fails is an answer too: the next one may do better.
+        // A failed job is an answer too; the next one may succeed.
         let answer = answer.unwrap_or_else(|error| json!({ "error": format!("{error:#}") }));
         writeln!(stdout, "{answer}")?;
         stdout.flush()?;

@@ -1,4 +1,4 @@
-//! What consolidation does with its memory: adding rows to it, and recruiting from it.
+//! What consolidation does with its memory: it adds rows and recruits nodes.
 
 use std::fs;
 use std::path::Path;

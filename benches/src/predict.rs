@@ -1,4 +1,4 @@
-//! Predicting with a kept model, and handing it to other programs.
+//! Predicts with a stored model, and exports it for other programs.
 
 use std::fs;
 use std::time::Instant;
@@ -19,7 +19,7 @@ pub fn run(worker: &mut Worker, job: &Predict) -> Result<Value> {
     };
     let x = first_rows(split.x.rows(), job.rows)?;
     let deployed = worker.deployed(&job.model)?;
-    // The first call finds caches cold and memory not yet handed out.
+    // The first call is not timed: it finds cold caches and has to allocate memory.
     let predicted = deployed.predict(x)?;
     let mut seconds = Vec::with_capacity(job.times);
     for _ in 0..job.times {

@@ -1,4 +1,4 @@
-//! Rows for another program: the same ones, in the same tasks, without a second reader of every file format.
+//! Writes rows for another program, so that it has the same rows and tasks without reading every file format itself.
 
 use std::fs;
 

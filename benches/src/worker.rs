@@ -1,4 +1,4 @@
-//! The worker: does one job after the other, and keeps data and models between them.
+//! The worker: does one job after another, and keeps data and models between them.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::data::DataSpec;
 use crate::job::Job;
 use crate::{learn, memory, predict, share};
 
-/// Data and models that jobs have in common.
+/// Data and models that jobs share.
 #[derive(Default)]
 pub struct Worker {
     data_dir: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Data sets known by name are folders of `data_dir`.
+    /// A worker whose data sets known by name are folders in `data_dir`.
     pub fn new(data_dir: Option<PathBuf>) -> Self {
         Self {
             data_dir,
@@ -30,7 +30,7 @@ impl Worker {
         }
     }
 
-    /// Does the job that stands in a line of JSON.
+    /// Does the job given as a line of JSON.
     pub fn answer(&mut self, line: &str) -> Result<Value> {
         let job = serde_json::from_str(line).context("not a job")?;
         self.run(&job)
@@ -64,7 +64,7 @@ impl Worker {
     pub(crate) fn model(&self, name: &str) -> Result<&Model> {
         self.models
             .get(name)
-            .with_context(|| format!("there is no model '{name}': a learn job with `keep` comes first"))
+            .with_context(|| format!("there is no model '{name}': run a learn job with `keep` first"))
     }
 
     pub(crate) fn consolidation(&self, name: &str) -> Result<&Consolidation> {

@@ -1,11 +1,11 @@
-//! Who may import whom: method ← data ← exam ← faces, and no face imports a face. ARCHITECTURE.md draws it, this keeps it.
+//! Who may import whom: method ← data ← exam ← faces, and no face imports a face. This enforces ARCHITECTURE.md.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A test may fail loudly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Crates, and the crates of ours that each may name.
+/// Each crate, and which of our crates it may name.
 const CRATES: [(&str, &[&str]); 6] = [
     ("crates/autoactivator", &[]),
     ("crates/autoactivator-data", &["autoactivator"]),
@@ -27,7 +27,7 @@ const CRATES: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// All of ours.
+/// All our crates.
 const OURS: [&str; 6] = [
     "autoactivator",
     "autoactivator_data",
@@ -37,7 +37,7 @@ const OURS: [&str; 6] = [
     "autoactivator_python",
 ];
 
-/// The one file of a face that starts another face.
+/// The only file of a face that may name another face.
 const STARTS_THE_SERVER: &str = "crates/autoactivator-cli/src/serve.rs";
 
 fn root() -> &'static Path {
@@ -55,7 +55,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Paths that begin with one of our crates, in the code of a file.
+/// Our crates that the code of a file names at the start of a path.
 fn named(text: &str) -> Vec<&'static str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let words: Vec<String> = code

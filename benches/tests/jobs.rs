@@ -1,4 +1,4 @@
-//! The worker answers every job, at sizes where that takes no time: what `compare/` builds on must not rot.
+//! The worker answers every job, at small sizes, so that what `compare/` relies on keeps working.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// Has the worker do these jobs, one after the other.
+/// Sends these jobs to the worker, one after another.
 fn answers(jobs: &[Value]) -> Vec<Value> {
     let mut worker = Command::new(env!("CARGO_BIN_EXE_autoactivator-bench"))
         .stdin(Stdio::piped())

@@ -1,4 +1,4 @@
-//! Images that somebody sent: refused with a reason, or decoded to as many pixels as they say.
+//! Images from strangers are refused with a reason, or decoded to the size that they state.
 #![no_main]
 
 use std::path::Path;

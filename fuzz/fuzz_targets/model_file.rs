@@ -1,4 +1,4 @@
-//! Model files that somebody else wrote: refused with a reason, or good for everything that a model is asked.
+//! Model files from strangers are refused with a reason, or work for everything that a model can do.
 #![no_main]
 
 use autoactivator::{Labels, Learned, Learner, Model, Partial, Rows};

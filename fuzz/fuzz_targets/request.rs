@@ -1,4 +1,4 @@
-//! Bodies of requests, whatever they claim to be: refused with a reason, or within every limit.
+//! Request bodies of any content type are refused with a reason, or stay within every limit.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,15 +1,15 @@
-//! A model file as a fuzzer can change it: header and tensors, without the length and the checksum that bind them.
+//! Model files in a form that a fuzzer can change: header and tensors, without the length and checksum that bind them.
 
 use sha2::{Digest, Sha256};
 
-/// What the checksum is hidden behind: JSON within JSON.
+/// What precedes the checksum: JSON within JSON.
 const CHECKSUM: &[u8] = br#"\"sha256\":\""#;
 
-/// Characters of a checksum.
+/// Number of characters in a checksum.
 const LENGTH: usize = 64;
 
-/// The file of a header, a line end and tensors, with the length and the checksum that fit; without a line end the
-/// bytes themselves.
+/// Builds a model file with the right length and checksum from a header, a line end and tensors. Without a line end, it
+/// returns the bytes unchanged.
 pub fn bound(loose: &[u8]) -> Vec<u8> {
     let Some(end) = loose.iter().position(|&byte| byte == b'\n') else {
         return loose.to_vec();

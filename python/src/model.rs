@@ -191,7 +191,7 @@ impl Model {
         codes(py, &found)
     }
 
-    /// The class of each row, or `UNKNOWN` where it scores as low as the lowest-scoring `reject` fraction of known rows.
+    /// The class of each row, or `UNKNOWN` if it scores as low as the lowest-scoring `reject` fraction of known rows.
     fn predict_known(&self, py: Python<'_>, x: Array<f32>, reject: f64) -> PyResult<Py<PyByteArray>> {
         let found = self.ask(py, &x, |model, rows| {
             model.check_reject(reject)?;

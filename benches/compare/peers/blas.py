@@ -1,4 +1,4 @@
-"""The bare limit: the machine's own products, through numpy and scipy."""
+"""The limit of the machine: matrix products alone, through numpy and scipy."""
 
 import time
 
@@ -13,13 +13,13 @@ def seconds(work):
 
 
 def peak(n, times):
-    """Multiply-adds a second of a square product in single precision, the best of some."""
+    """Multiply-adds per second of a square product in single precision, the best of several runs."""
     a = np.random.default_rng(0).random((n, n), np.float32)
     out = np.empty_like(a)
     return n**3 / min(seconds(lambda: np.matmul(a, a, out=out)) for _ in range(times))
 
 
 def project_and_gram(x, w):
-    """H = XW, then HᵀH: what a memory cannot do without."""
+    """H = XW, then HᵀH: the products that every memory needs."""
     h = x @ w
     return ssyrk(1.0, h.T)

@@ -1,4 +1,4 @@
-"""Forward selection in Gram space in numpy: one matrix-vector product a step, everything else vectorised."""
+"""Forward selection in Gram space in numpy: one matrix-vector product per step, everything else vectorised."""
 
 import numpy as np
 

@@ -17,7 +17,7 @@ def predict(model, x, batch=None):
 
 
 def best_batch(model, x, choices):
-    """The batch size that suits it best."""
+    """The fastest batch size."""
 
     def seconds(batch):
         start = time.perf_counter()

@@ -1,7 +1,7 @@
-"""The published recipe of random-projection heads: after every task, 17 ridge constants, each solved anew.
+"""The published recipe for random-projection heads: after every task, 17 ridge constants, each with its own solve.
 
-H = relu(XW); the constant is judged on a held-out fifth of the task, by a head fitted to the other four fifths; then
-the head of all tasks is solved from the sums of all tasks. Single precision throughout, as published.
+H = relu(XW). Each constant is judged on a held-out fifth of the task, with a head fitted to the other four fifths. Then
+the head for all tasks is solved from the sums of all tasks. Single precision throughout, as published.
 """
 
 import numpy as np

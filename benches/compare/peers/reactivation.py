@@ -1,7 +1,8 @@
 """The paper's learner in numpy, as good as plain numpy gets.
 
-All candidates of a step are one product, their small systems one batched solve, and joining nodes are orthogonalised
-against the ones before. Split, supervisory mechanism and stopping rules are those of `crates/autoactivator`.
+All candidates of a step are computed in one product and their small systems in one batched solve. Joining nodes are
+orthogonalised against earlier ones. Split, supervisory mechanism and stopping rules are those of
+`crates/autoactivator`.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ BATCH_RIDGE, RIDGE, PATIENCE, VALIDATION = 1e-6, 1e-10, 3, 0.1
 
 
 def sigmoid(x):
-    """In place: what a fresh array would cost, nobody has to pay."""
+    """In place, to save the cost of a new array."""
     np.negative(x, out=x)
     np.exp(x, out=x)
     x += 1
@@ -92,7 +93,7 @@ class Unit:
         n_features, l = self.x.shape[1], self.step
         draw = lambda *shape: self.scope * (2 * self.rng.random(shape, np.float32) - 1)
         w, b = draw(self.t_max * l, n_features), draw(self.t_max * l)
-        h = w @ self.x.T  # nodes as rows: a batch lies in one piece
+        h = w @ self.x.T  # nodes as rows, so that each batch is contiguous
         h += b[:, None]
         batches = sigmoid(h).reshape(self.t_max, l, -1)
         s = (batches.reshape(self.t_max * l, -1) @ residual.astype(np.float32)).astype(np.float64)
@@ -127,7 +128,7 @@ def learn(lessons, seed=0, **settings):
 
 
 def predict_rows(units, x):
-    """Each row wakes a unit of its own."""
+    """Each row wakes its own unit."""
     outputs = [unit.outputs(x) for unit in units]
     distances = [abs(unit.threshold - confidence(o)) for unit, o in zip(units, outputs)]
     answers = np.stack([unit.classes[o.argmax(1)] for unit, o in zip(units, outputs)])

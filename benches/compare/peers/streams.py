@@ -1,6 +1,6 @@
-"""Learners that take one task after the other, from scikit-learn and river, with their defaults.
+"""Learners from scikit-learn and river that take one task after another, with their defaults.
 
-Each is a generator that gives its model after every task, so that the last task can be timed alone.
+Each is a generator that yields its model after every task, so that the last task can be timed on its own.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ def sgd(lessons, n_classes):
 
 
 def lda(lessons, _):
-    """Has no way to add a class: keeps all rows and is fitted to all of them after every task."""
+    """Cannot add a class, so it keeps all rows and is refitted to all of them after every task."""
     for seen in range(1, len(lessons) + 1):
         x = np.concatenate([x for x, _ in lessons[:seen]])
         y = np.concatenate([y for _, y in lessons[:seen]])
@@ -25,7 +25,7 @@ def lda(lessons, _):
 
 
 def softmax(lessons, _):
-    """Row by row, each a dictionary."""
+    """Learns row by row; each row is a dictionary."""
     model = linear_model.SoftmaxRegression()
     for rows, y in lessons:
         for row, code in zip(rows, y):
