@@ -18,7 +18,7 @@ from sklearn.neural_network import MLPClassifier
 
 from autoactivator import Consolidation
 
-EXPERIMENT = Path(__file__).resolve().parents[2] / "experiments/mnist-consolidation.toml"
+EXPERIMENT = Path(__file__).resolve().parents[2] / "crates/autoactivator-exam/experiments/mnist-consolidation.toml"
 
 
 def read(name):

@@ -53,6 +53,9 @@ def test_a_client_answers_like_the_estimator(serve, clusters, tmp_path):
     model.unlearn(X[:5], y[:5])
     client.drop_class(3)
     model.drop_class(3)
+    client.rename_class(2, 20)
+    model.rename_class(2, 20)
+    assert client.classes_.tolist() == model.classes_.tolist()
     assert np.allclose(client.predict_proba(X), model.predict_proba(X), atol=1e-5)
     assert client.download("onnx")[:1] == model.to_onnx()[:1]
 

@@ -88,7 +88,9 @@ def test_the_memory_in_all_faces(clusters, command_line, tmp_path):
     np.savez(tmp_path / "back.npz", features=X[rows], labels=y[rows])
     command_line("unlearn", "all.aact", "back.npz")
     command_line("drop-class", "all.aact", "2")
-    a.unlearn(X[rows], y[rows]).drop_class(2).save(tmp_path / "python.aact")
+    command_line("rename-class", "all.aact", "1", "7")
+    command_line("rename-class", "all.aact", "7", "1")
+    a.unlearn(X[rows], y[rows]).drop_class(2).rename_class(1, 7).rename_class(7, 1).save(tmp_path / "python.aact")
     assert (tmp_path / "all.aact").read_bytes() == (tmp_path / "python.aact").read_bytes()
     assert a.classes_.tolist() == [0, 1]
 

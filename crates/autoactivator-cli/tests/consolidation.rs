@@ -55,6 +55,46 @@ fn sites_that_began_from_one_model_merge_to_what_one_site_would_have_learned() {
 }
 
 #[test]
+fn several_sites_merge_at_once() {
+    let place = learned();
+    place.write("fourth.csv", clusters(&["g", "h"], 30));
+    let tasks = ["second.csv", "third.csv", "fourth.csv"];
+    for (site, task) in ["site-a", "site-b", "site-c"].into_iter().zip(tasks) {
+        place.write(site, place.read("model"));
+        place.succeed(&["learn", site, task]);
+    }
+    let said = place.succeed(&["merge", "all", "site-a", "site-b", "site-c", "--base", "model"]);
+    assert!(said.stderr.contains("240 rows, 8 classes"), "{}", said.stderr);
+    for task in tasks {
+        place.succeed(&["learn", "model", task]);
+    }
+    for task in tasks {
+        let (one, merged) = (
+            place.succeed(&["predict", "model", task]),
+            place.succeed(&["predict", "all", task]),
+        );
+        assert_eq!(one.stdout, merged.stdout);
+    }
+}
+
+#[test]
+fn a_class_gets_another_name_and_keeps_what_was_learned() {
+    let place = learned();
+    let before = place.succeed(&["predict", "model", "first.csv"]).stdout;
+    place.succeed(&["rename-class", "model", "a", "apple"]);
+    let after = place.succeed(&["predict", "model", "first.csv"]).stdout;
+    assert_eq!(after, before.replace(",a\n", ",apple\n"));
+    place.refuse(&["rename-class", "model", "a", "c"], &["class 'a' is not known"]);
+    place.refuse(&["rename-class", "model", "apple", "b"], &["already a class 'b'"]);
+    place.refuse(&["rename-class", "model", "apple", " "], &["no name"]);
+    place.succeed(&["learn", "units", "first.csv", "--learner", "reactivation"]);
+    place.succeed(&["rename-class", "units", "b", "berry"]);
+    let said = place.succeed(&["inspect", "units"]);
+    assert!(said.stdout.contains("classes: a, berry\n"), "{}", said.stdout);
+    place.refuse(&["drop-class", "units", "a"], &["units", "a reactivation model cannot"]);
+}
+
+#[test]
 fn unlearning_and_dropping() {
     let place = learned();
     place.succeed(&["learn", "model", "second.csv"]);

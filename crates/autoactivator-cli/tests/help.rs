@@ -11,7 +11,7 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "run",
     "reproduce",
     "learn",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 14] = [
     "merge",
     "unlearn",
     "drop-class",
+    "rename-class",
     "export",
     "serve",
     "data",

@@ -71,6 +71,28 @@ fn a_visitor_teaches_five_and_takes_it_back() {
 }
 
 #[test]
+fn a_class_is_renamed_and_keeps_its_name_after_a_restart() {
+    let place = Workplace::new();
+    let mut serving = Serving::start(&place, &[]);
+    let rename = |serving: &Serving, class: &str, name: &str| {
+        serving.post(&format!("/v1/classes/{class}/rename"), &json!({ "name": name }))
+    };
+    let renamed = rename(&serving, "4", "four");
+    assert_eq!((renamed.status, &renamed.json()["version"]), (200, &json!(1)));
+    for (class, name, expected) in [
+        ("4", "vier", (404, "UnknownClass")),
+        ("four", "3", (422, "ClassExists")),
+        ("four", " ", (400, "BadRequest")),
+    ] {
+        let refused = rename(&serving, class, name);
+        assert_eq!((refused.status, refused.kind().as_str()), expected, "{class} to {name}");
+    }
+    serving.kill();
+    let serving = Serving::start(&place, &[]);
+    assert_eq!(serving.classes(), ["0", "1", "2", "3", "four"]);
+}
+
+#[test]
 fn a_server_without_classes_says_so_and_learns_again() {
     let place = Workplace::new();
     let mut serving = Serving::start(&place, &[]);

@@ -24,9 +24,16 @@ const PANEL: usize = 8192;
 const PARALLEL_WORK: usize = 1 << 20;
 
 /// A real number type that products are computed in.
-pub trait Real: faer::traits::RealField + Copy + Default + Send + Sync + Into<f64> {
+pub trait Real: sealed::Sealed + Copy + Default + Send + Sync + Into<f64> {
     /// The nearest number of this precision.
     fn nearest(value: f64) -> Self;
+}
+
+/// Single and double precision, and nothing else: the matrix crate stays behind this file.
+mod sealed {
+    pub trait Sealed: faer::traits::RealField {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
 }
 
 impl Real for f32 {
