@@ -20,6 +20,7 @@ use crate::defaults;
 use crate::image_args::ImageArgs;
 use crate::memory::MemoryCommand;
 use crate::reproduce::ReproduceArgs;
+#[cfg(feature = "server")]
 use crate::serve::ServeArgs;
 
 /// Learns new classes in seconds on a CPU, without old data and without forgetting.
@@ -59,6 +60,7 @@ pub enum Command {
     RenameClass(RenameClassArgs),
     /// Write only what predicts: recruited nodes and readout, without the memory
     Export(ExportArgs),
+    #[cfg(feature = "server")]
     /// Teach it live: learn and predict over HTTP, with a page to draw on
     Serve(ServeArgs),
     /// Fetch data sets known by name, or show which are here

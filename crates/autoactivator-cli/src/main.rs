@@ -21,6 +21,7 @@ mod progress;
 mod reproduce;
 mod rows;
 mod run;
+#[cfg(feature = "server")]
 mod serve;
 
 use std::process::ExitCode;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::DropClass(args) => memory::drop_class(args),
         Command::RenameClass(args) => memory::rename_class(args),
         Command::Export(args) => memory::export(args),
+        #[cfg(feature = "server")]
         Command::Serve(args) => serve::serve(args),
         #[cfg(feature = "fetch")]
         Command::Data(command) => data::data(command),

@@ -91,7 +91,10 @@ fn a_class_gets_another_name_and_keeps_what_was_learned() {
     place.succeed(&["rename-class", "units", "b", "berry"]);
     let said = place.succeed(&["inspect", "units"]);
     assert!(said.stdout.contains("classes: a, berry\n"), "{}", said.stdout);
-    place.refuse(&["drop-class", "units", "a"], &["units", "a reactivation model cannot"]);
+    place.refuse(
+        &["drop-class", "units", "a"],
+        &["units", "a reactivation model cannot"],
+    );
 }
 
 #[test]

@@ -85,7 +85,11 @@ fn a_class_is_renamed_and_keeps_its_name_after_a_restart() {
         ("four", " ", (400, "BadRequest")),
     ] {
         let refused = rename(&serving, class, name);
-        assert_eq!((refused.status, refused.kind().as_str()), expected, "{class} to {name}");
+        assert_eq!(
+            (refused.status, refused.kind().as_str()),
+            expected,
+            "{class} to {name}"
+        );
     }
     serving.kill();
     let serving = Serving::start(&place, &[]);
