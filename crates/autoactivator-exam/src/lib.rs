@@ -33,3 +33,8 @@ pub mod sitting;
 pub mod t_sne;
 
 pub use error::Error;
+
+/// The example of the crate's README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

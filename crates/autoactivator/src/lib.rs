@@ -49,3 +49,8 @@ pub use model::{Learned, Model, ModelFile};
 pub use params::{Check, Checked, Precision};
 pub use pool::Activation;
 pub use reactivation::{Awakening, Reactivation, ReactivationParams, RepeatedClasses};
+
+/// The example of the crate's README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
