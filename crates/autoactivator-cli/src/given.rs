@@ -3,7 +3,10 @@
 //! [`reactivation`] and [`consolidation`] turn the arguments into such an object; [`laid_over`] overrides a set of
 //! parameters with it.
 
-use anyhow::Result;
+use std::fmt::Debug;
+
+use anyhow::{Result, bail};
+use autoactivator::params::read;
 use autoactivator::pool::PoolSpec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,60 +18,59 @@ use crate::args::{ConsolidationArgs, ModelKind, NewModelArgs, ReactivationArgs, 
 pub type Given = Map<String, Value>;
 
 /// The options given for a model of this kind.
-pub fn new_model(args: &NewModelArgs, kind: ModelKind) -> Given {
+pub fn new_model(args: &NewModelArgs, kind: ModelKind) -> Result<Given> {
     let mut given = match kind {
-        ModelKind::Reactivation => reactivation(&args.reactivation, &args.shared),
-        ModelKind::Consolidation => consolidation(&args.consolidation, &args.shared),
+        ModelKind::Reactivation => reactivation(&args.reactivation, &args.shared)?,
+        ModelKind::Consolidation => consolidation(&args.consolidation, &args.shared)?,
     };
-    put(&mut given, "seed", args.seed);
-    given
+    put(&mut given, "seed", args.seed)?;
+    Ok(given)
 }
 
 /// Parameters of the paper's learner.
-pub fn reactivation(args: &ReactivationArgs, shared: &SharedArgs) -> Given {
+pub fn reactivation(args: &ReactivationArgs, shared: &SharedArgs) -> Result<Given> {
     let mut given = Given::new();
-    put(&mut given, "step_size", args.step_size);
-    put(&mut given, "t_max", args.t_max);
-    put(&mut given, "l_max", args.l_max);
-    put(&mut given, "expected_accuracy", args.expected_accuracy);
-    put(&mut given, "r", shared.r);
-    put(&mut given, "scopes", args.scopes.as_ref());
-    put(&mut given, "activation", args.activation);
-    put(&mut given, "ridge", shared.ridge);
-    put(&mut given, "validation", args.validation);
-    put(&mut given, "patience", args.patience);
-    put(&mut given, "layers", args.layers);
-    put(&mut given, "reuse", args.reuse.then_some(true));
-    put(&mut given, "screening", args.no_screening.then_some(false));
-    put(&mut given, "repeated_classes", args.repeated_classes);
-    given
+    put(&mut given, "step_size", args.step_size)?;
+    put(&mut given, "t_max", args.t_max)?;
+    put(&mut given, "l_max", args.l_max)?;
+    put(&mut given, "expected_accuracy", args.expected_accuracy)?;
+    put(&mut given, "r", shared.r)?;
+    put(&mut given, "scopes", args.scopes.as_ref())?;
+    put(&mut given, "activation", args.activation)?;
+    put(&mut given, "ridge", shared.ridge)?;
+    put(&mut given, "validation", args.validation)?;
+    put(&mut given, "patience", args.patience)?;
+    put(&mut given, "layers", args.layers)?;
+    put(&mut given, "reuse", args.reuse.then_some(true))?;
+    put(&mut given, "screening", args.no_screening.then_some(false))?;
+    put(&mut given, "repeated_classes", args.repeated_classes)?;
+    Ok(given)
 }
 
 /// Parameters of consolidation.
-pub fn consolidation(args: &ConsolidationArgs, shared: &SharedArgs) -> Given {
-    let weights: Map<String, Value> = args
-        .class_weight
-        .iter()
-        .map(|(class, weight)| (class.clone(), json!(weight)))
-        .collect();
+pub fn consolidation(args: &ConsolidationArgs, shared: &SharedArgs) -> Result<Given> {
+    let mut weights = Given::new();
+    for (class, weight) in &args.class_weight {
+        put(&mut weights, class, Some(weight))?;
+    }
     let mut given = Given::new();
-    put(&mut given, "pool", pool(args));
-    put(&mut given, "image", args.image);
-    put(&mut given, "max_nodes", args.max_nodes);
-    put(&mut given, "nodes_per_class", args.nodes_per_class);
-    put(&mut given, "r", shared.r);
-    put(&mut given, "expected_gain", args.expected_gain);
-    put(&mut given, "readout", args.readout);
-    put(&mut given, "ridge", shared.ridge);
-    put(&mut given, "shrinkage", args.shrinkage);
-    put(&mut given, "precision", args.precision);
-    put(&mut given, "fading", args.fading);
+    put(&mut given, "pool", pool(args))?;
+    put(&mut given, "image", args.image)?;
+    put(&mut given, "max_nodes", args.max_nodes)?;
+    put(&mut given, "nodes_per_class", args.nodes_per_class)?;
+    put(&mut given, "r", shared.r)?;
+    put(&mut given, "expected_gain", args.expected_gain)?;
+    put(&mut given, "readout", args.readout)?;
+    put(&mut given, "ridge", shared.ridge)?;
+    put(&mut given, "shrinkage", args.shrinkage)?;
+    put(&mut given, "precision", args.precision)?;
+    put(&mut given, "fading", args.fading)?;
     put(
         &mut given,
         "class_weights",
         (!weights.is_empty()).then_some(weights),
-    );
-    given
+    )?;
+    Ok(given)
 }
 
 fn pool(args: &ConsolidationArgs) -> Option<PoolSpec> {
@@ -82,14 +84,25 @@ fn pool(args: &ConsolidationArgs) -> Option<PoolSpec> {
     })
 }
 
-fn put(given: &mut Given, name: &str, value: Option<impl Serialize>) {
-    if let Some(value) = value {
-        given.insert(name.to_owned(), json!(value));
+/// Adds a parameter that was given. JSON has no NaN and no infinity, so these are refused here.
+fn put<T: Serialize + Debug>(given: &mut Given, name: &str, value: Option<T>) -> Result<()> {
+    let Some(value) = value else {
+        return Ok(());
+    };
+    let json = json!(value);
+    if json.is_null()
+        || json
+            .as_array()
+            .is_some_and(|values| values.iter().any(Value::is_null))
+    {
+        bail!("parameter `{name}` is {value:?}: must be finite");
     }
+    given.insert(name.to_owned(), json);
+    Ok(())
 }
 
 /// Overrides parameters with those that were given. Class weights are added to the existing ones.
-pub fn laid_over<P: Serialize + DeserializeOwned>(base: &P, given: &Given) -> Result<P> {
+pub fn laid_over<P: Serialize + DeserializeOwned + Default>(base: &P, given: &Given) -> Result<P> {
     let mut parameters = serde_json::to_value(base)?;
     for (name, value) in given {
         match (&mut parameters[name.as_str()], value) {
@@ -99,5 +112,5 @@ pub fn laid_over<P: Serialize + DeserializeOwned>(base: &P, given: &Given) -> Re
             (place, value) => *place = value.clone(),
         }
     }
-    Ok(serde_json::from_value(parameters)?)
+    Ok(read(&parameters)?)
 }

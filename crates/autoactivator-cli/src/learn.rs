@@ -63,7 +63,7 @@ fn learn_rows(
 /// Creates a model of the requested kind. `usual` holds the parameters of consolidation where no option was given.
 pub fn make(args: &NewModelArgs, usual: &ConsolidationParams) -> Result<Model> {
     let kind = args.learner.unwrap_or(ModelKind::Consolidation);
-    let given = given::new_model(args, kind);
+    let given = given::new_model(args, kind)?;
     let parameters = match kind {
         ModelKind::Reactivation => json!(given),
         ModelKind::Consolidation => json!(laid_over(usual, &given)?),
@@ -76,7 +76,7 @@ pub fn make(args: &NewModelArgs, usual: &ConsolidationParams) -> Result<Model> {
 fn reopen(file: &ModelFile, args: &LearnArgs) -> Result<Model> {
     let mut model = file.read()?;
     if let Some(kind) = ModelKind::of(model.name()) {
-        let given = given::new_model(&args.new, kind);
+        let given = given::new_model(&args.new, kind)?;
         let place = || args.model.display().to_string();
         model.set_parameters(&given).with_context(place)?;
     }

@@ -39,8 +39,8 @@ fn asked(args: &RunArgs) -> Result<Experiment> {
         seed: args.seed,
         ..Changes::default()
     })?;
-    let reactivation = given::reactivation(&args.reactivation, &args.shared);
-    let consolidation = given::consolidation(&args.consolidation, &args.shared);
+    let reactivation = given::reactivation(&args.reactivation, &args.shared)?;
+    let consolidation = given::consolidation(&args.consolidation, &args.shared)?;
     for contender in &mut experiment.contenders {
         contender.reactivation = laid_over(&contender.reactivation, &reactivation)?;
         contender.consolidation = laid_over(&contender.consolidation, &consolidation)?;

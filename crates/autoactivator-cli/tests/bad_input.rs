@@ -373,7 +373,7 @@ fn one_class_only() {
     );
     place.refuse(
         &["learn", "model", "next.csv", "--classes", "d"],
-        &["one class only", "'d'"],
+        &["only one class", "'d'"],
     );
     place.refuse(
         &["run", "digits", "--tasks", "single", "--learner", "reactivation"],
@@ -394,7 +394,7 @@ fn a_class_with_one_row() {
     );
     place.refuse(
         &["learn", "model", "lonely.csv"],
-        &["class 'lonely' has 1 row", "validation"],
+        &["class 'lonely' has only 1 row", "validation"],
     );
     // The remedy that the message offers.
     place.succeed(

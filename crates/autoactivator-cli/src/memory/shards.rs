@@ -30,7 +30,7 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
         image: first.transpose()?.and_then(|table| table.shape().image),
         ..ConsolidationParams::default()
     };
-    let given = given::consolidation(&args.consolidation, &args.shared);
+    let given = given::consolidation(&args.consolidation, &args.shared)?;
     let params = laid_over(&base, &given)?.check()?;
     let mut learner = Consolidation::new(params);
     let mut bar = TaskBar::new(None);
