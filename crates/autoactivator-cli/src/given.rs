@@ -107,7 +107,7 @@ pub fn laid_over<P: Serialize + DeserializeOwned + Default>(base: &P, given: &Gi
     for (name, value) in given {
         match (&mut parameters[name.as_str()], value) {
             (Value::Object(there), Value::Object(more)) if name == "class_weights" => {
-                there.extend(more.clone())
+                there.extend(more.clone());
             }
             (place, value) => *place = value.clone(),
         }

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use crate::args::{ColumnArgs, ConsolidationArgs, SharedArgs};
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant)] // A program parses its arguments once.
 pub enum MemoryCommand {
     /// Make the pool of a new model from a sample of rows, without learning anything yet
     Begin(BeginArgs),
