@@ -186,6 +186,10 @@ class ServerError(AutoActivatorError):
         self.retry_after = retry_after
 
 
+class LeftOutError(AutoActivatorError, ValueError):
+    """A file of a format that this build does not read."""
+
+
 class BadDataError(AutoActivatorError, ValueError):
     """Rows in a file that cannot be used."""
 

@@ -188,7 +188,7 @@ MISTAKES = {
                           "parameter `r` is 0.9 in this model and cannot be changed"),
     "reject": (lambda m, X, y: m.predict(X, reject=5), error.ParameterError, "parameter `reject` is 5"),
     "group": (lambda m, X, y: m.predict_groups(X, group=0), error.ParameterError, "a number of rows above 0, or all"),
-    "image": (lambda m, X, y: Consolidation(image="6").fit(X, y), error.ParameterError, "parameter `image` is 6"),
+    "image": (lambda m, X, y: Consolidation(image="6").fit(X, y), error.ParameterError, 'parameter `image` is "6"'),
     "image shape": (lambda m, X, y: Consolidation(image=(28, 28)).fit(X, y), error.ImageShapeError,
                     "images of 28x28x1 do not fit rows of 6 features"),
     "no image": (lambda m, X, y: Consolidation(pool={"kind": "convolution"}).fit(X, y), error.NoImagesError,

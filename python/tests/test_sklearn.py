@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from autoactivator import Consolidation, Reactivation
+from autoactivator._core import Model
 
 QUICK = {"t_max": 5, "l_max": 30}
 
@@ -82,7 +83,7 @@ class TestTools:
 def test_parameters_have_the_defaults_of_the_method():
     for estimator in [Consolidation(), Reactivation()]:
         X, y = [[0.0], [0.1], [0.9], [1.0]] * 5, [0, 0, 1, 1] * 5
-        assert estimator.fit(X, y)._model.parameters == type(estimator)._make("{}").parameters
+        assert estimator.fit(X, y)._model.parameters == Model(estimator._kind, "{}").parameters
 
 
 def test_a_notebook_shows_units_nodes_and_classes(clusters):
