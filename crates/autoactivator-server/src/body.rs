@@ -2,6 +2,14 @@
 //!
 //! A body is JSON or a form, as its content type says. [`learn`] serves learning and unlearning, [`predict`]
 //! predicting and explaining, [`merge`] takes model files.
+//!
+//! ```
+//! use autoactivator_server::{Limits, body};
+//!
+//! let bytes = br#"{"rows": [[0.0, 1.0]], "top": 3}"#;
+//! let question = body::predict("application/json", bytes, &Limits::default()).unwrap();
+//! assert_eq!(question.input.len(), 1);
+//! ```
 
 use std::fmt;
 

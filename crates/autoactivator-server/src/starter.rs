@@ -1,4 +1,14 @@
 //! Where a visitor begins: a model that already knows the built-in digits 0 to 4, so that 5 can be taught.
+//!
+//! ```
+//! use autoactivator::{ConsolidationParams, Model};
+//! use autoactivator_server::starter;
+//!
+//! let params = ConsolidationParams { image: starter::image()?, ..starter::params() };
+//! let new = Model::new("consolidation", &serde_json::to_value(params).unwrap())?;
+//! assert_eq!(starter::starter(new)?.classes(), ["0", "1", "2", "3", "4"]);
+//! # Ok::<(), autoactivator_server::Error>(())
+//! ```
 
 use autoactivator::pool::{ConvolutionSpec, PoolSpec};
 use autoactivator::{ConsolidationParams, ImageShape, Labels, Model, Origin, ReadoutKind, Table};

@@ -3,6 +3,16 @@
 //! A learner takes only [`Checked`] parameters, and [`Check::check`] is the one way to get them, so no run
 //! can start with a parameter out of range. [`read`] takes parameters from JSON, as found in files, Python
 //! calls and requests.
+//!
+//! ```
+//! use autoactivator::{Check, ConsolidationParams, params};
+//! use serde_json::json;
+//!
+//! let params: ConsolidationParams = params::read(&json!({ "seed": 7 }))?;
+//! assert_eq!(params.check()?.seed, 7);
+//! assert!(ConsolidationParams { r: 2.0, ..ConsolidationParams::default() }.check().is_err());
+//! # Ok::<(), autoactivator::Error>(())
+//! ```
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
