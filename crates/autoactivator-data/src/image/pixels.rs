@@ -10,7 +10,7 @@ use crate::error::{Error, bad, io_error};
 use crate::origin::Filter;
 
 /// The longest side that is taken from the images themselves: larger images need a backbone.
-const LONGEST_SIDE: u32 = 64;
+const LONGEST_OWN_SIDE: u32 = 64;
 
 /// The longest side that may be asked for.
 const MOST_GIVEN: usize = 1024;
@@ -51,7 +51,7 @@ impl Pixels {
             return Err(bad(folder.root(), "holds no image that can be read"));
         };
         let grey = is_grey(&first) && readable.take(LOOKED_AT - 1).all(|image| is_grey(&image));
-        let side = |length: u32| length.min(LONGEST_SIDE) as usize;
+        let side = |length: u32| length.min(LONGEST_OWN_SIDE) as usize;
         Self::new(ImageShape {
             height: side(first.height()),
             width: side(first.width()),

@@ -17,7 +17,7 @@ use crate::error::Error;
 const RUN: usize = 1 << 16;
 
 /// Largest magnitude of a feature: sums of squares over any number of features are then finite in single precision.
-const LARGEST: f32 = 1e15;
+const LARGEST_VALUE: f32 = 1e15;
 
 /// A borrowed view of `(n_samples, n_features)` values, row after row.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ impl<'a> Rows<'a> {
     /// Refuses NaN, infinity and values too large to be squared and summed, naming the first one.
     pub fn check_values(&self) -> Result<(), Error> {
         // Whole runs at a time, without a branch: values are nearly always fine, and every row is checked.
-        let are_fine = |run: &[f32]| run.iter().fold(true, |fine, v| fine & (v.abs() <= LARGEST));
+        let are_fine = |run: &[f32]| run.iter().fold(true, |fine, v| fine & (v.abs() <= LARGEST_VALUE));
         let all = if self.values.len() <= RUN {
             are_fine(self.values)
         } else {

@@ -14,7 +14,7 @@ use crate::table::AnswerRow;
 use crate::table::beside::Beside;
 
 /// Rows that are written at a time.
-const ROWS: usize = 8192;
+const ROWS_AT_A_TIME: usize = 8192;
 
 /// A Parquet table of answers that gets its name when [`finish`](Self::finish) is called.
 ///
@@ -39,7 +39,7 @@ impl AnswerTable {
     /// Adds the answer to the next row.
     pub fn write(&mut self, row: AnswerRow) -> Result<(), Error> {
         self.rows.push(row);
-        if self.rows.len() < ROWS {
+        if self.rows.len() < ROWS_AT_A_TIME {
             return Ok(());
         }
         self.flush()
