@@ -412,7 +412,7 @@ fn a_class_with_one_row() {
     place.write("folder/test.csv", clusters(&["c", "d", "lonely"], 5));
     place.refuse(
         &["run", "folder", "--learner", "reactivation"],
-        &["class 'lonely' has 1 row"],
+        &["class 'lonely' has only 1 row"],
     );
 }
 
