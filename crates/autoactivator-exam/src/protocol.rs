@@ -99,7 +99,7 @@ impl GroupSize {
     }
 }
 
-/// Rows judged alone are handed over in chunks of so many.
+/// Rows judged alone are handed over in chunks of this many.
 const CHUNK: usize = 4096;
 
 /// One test row, and the task it counts for.

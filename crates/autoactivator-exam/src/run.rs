@@ -81,7 +81,7 @@ pub trait Progress {
     /// The learner has grown.
     fn grown(&mut self, _step: &Step) {}
 
-    /// The learner has taken in so many rows, of so many where that is known.
+    /// The learner has taken in `rows` rows; `of` is their total, where it is known.
     fn observed(&mut self, _rows: usize, _of: Option<usize>) {}
 
     /// When true, the exam ends with [`autoactivator::Error::Interrupted`].

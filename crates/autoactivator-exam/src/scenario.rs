@@ -31,7 +31,7 @@ use autoactivator_data::dataset::{Dataset, Split};
 #[serde(try_from = "String")]
 #[non_exhaustive]
 pub enum Scenario {
-    /// `10/5` or `5`: so many tasks of equal size. When the classes cannot be dealt evenly, the first tasks get one
+    /// `10/5` or `5`: five tasks of equal size. When the classes cannot be dealt evenly, the first tasks get one
     /// more.
     Even {
         /// Number of classes, a check on the data, when given.
@@ -43,7 +43,7 @@ pub enum Scenario {
     Sizes(Vec<NonZeroUsize>),
     /// `2,4,6,...`: the sizes go on with the last step, and the last task takes what is left.
     Progression(Vec<NonZeroUsize>),
-    /// `B50/10`: many classes first, the others dealt evenly to so many tasks.
+    /// `B50/10`: fifty classes first, the others dealt evenly to ten tasks.
     Base {
         /// Number of classes of the first task.
         base: NonZeroUsize,

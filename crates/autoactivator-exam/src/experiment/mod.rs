@@ -62,7 +62,7 @@ pub struct Experiment {
     pub seeds: u64,
     /// Seed of the first run; each of the others has the next one.
     pub seed: u64,
-    /// Draw pictures of so many test rows instead of taking an exam.
+    /// Draw pictures of this many test rows instead of evaluating.
     pub pictures: Option<usize>,
     /// Who is examined.
     pub contenders: Vec<Contender>,

@@ -6,7 +6,7 @@ use super::html::escape;
 use crate::metrics::mean;
 use crate::record::{Outcome, Run};
 
-/// Up to so many tasks a cell has room for a decimal.
+/// With at most this many tasks, a cell has room for a decimal.
 const DECIMAL_TASKS: usize = 10;
 
 /// From here on a cell is so strongly coloured that its number needs the inverse ink.

@@ -166,7 +166,7 @@ impl Container {
         finite(name, values, |v| v.is_finite())
     }
 
-    /// Reads the list `name` in double precision, whatever it is stored in; refuses values that are not finite.
+    /// Reads the list `name` in double precision, in whichever precision it is stored; refuses values that are not finite.
     pub fn list_f64(&self, name: &str) -> Result<Vec<f64>, String> {
         let tensor = self.get(name)?;
         if tensor.dtype != Dtype::F64 {
