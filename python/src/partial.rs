@@ -113,7 +113,7 @@ pub fn chosen(label: Option<String>, columns: Vec<String>) -> Columns {
     Columns {
         features: columns,
         label,
-        width: None,
+        ..Columns::default()
     }
 }
 

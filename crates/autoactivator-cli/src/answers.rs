@@ -1,15 +1,15 @@
 //! Writes answers row by row, as csv, as JSON lines or as a Parquet table.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use autoactivator::Answer;
 use autoactivator::model::{Detail, class_of, detailed, object};
 use autoactivator_data::table::{AnswerRow, AnswerTable};
 
 use crate::args::AnswerFormat;
+use crate::output::{Output, Writer, ending};
 
 /// The answer for a row that belongs to no known class.
 pub const UNKNOWN: &str = "unknown";
@@ -23,25 +23,24 @@ pub struct Answers<'a> {
 }
 
 enum Sink {
-    Csv(Box<dyn Write>),
-    Jsonl(Box<dyn Write>),
+    Csv(Writer),
+    Jsonl(Writer),
     Parquet(Box<AnswerTable>),
 }
 
 impl<'a> Answers<'a> {
-    /// Opens the output file, or stdout if none is given.
+    /// Begins to write in this format.
     pub fn create(
-        output: Option<&Path>,
-        format: Option<AnswerFormat>,
+        output: &Output,
+        format: AnswerFormat,
         classes: &'a [String],
         detail: Detail,
     ) -> Result<Self> {
-        let format = format.unwrap_or_else(|| by_name(output));
-        let sink = match (format, output) {
+        let sink = match (format, output.file()) {
             (AnswerFormat::Parquet, Some(path)) => Sink::Parquet(Box::new(AnswerTable::create(path)?)),
             (AnswerFormat::Parquet, None) => bail!("a Parquet table needs a file: give one with --output"),
-            (AnswerFormat::Csv, _) => Sink::Csv(open(output)?),
-            (AnswerFormat::Jsonl, _) => Sink::Jsonl(open(output)?),
+            (AnswerFormat::Csv, _) => Sink::Csv(output.create()?),
+            (AnswerFormat::Jsonl, _) => Sink::Jsonl(output.create()?),
         };
         Ok(Self {
             classes,
@@ -95,31 +94,33 @@ impl<'a> Answers<'a> {
     /// Flushes and closes the output.
     pub fn finish(self) -> Result<()> {
         match self.sink {
-            Sink::Csv(mut writer) | Sink::Jsonl(mut writer) => Ok(writer.flush()?),
+            Sink::Csv(writer) | Sink::Jsonl(writer) => writer.finish(),
             Sink::Parquet(table) => Ok(table.finish()?),
         }
     }
 }
 
-fn by_name(output: Option<&Path>) -> AnswerFormat {
-    match output
-        .and_then(Path::extension)
-        .and_then(|ending| ending.to_str())
-    {
-        Some("parquet") => AnswerFormat::Parquet,
-        Some("jsonl" | "ndjson") => AnswerFormat::Jsonl,
-        _ => AnswerFormat::Csv,
+/// The format that was asked for, or that the name of the output tells. The two must agree.
+pub fn format_of(output: Option<&Path>, asked: Option<AnswerFormat>) -> Result<AnswerFormat> {
+    let Some((path, ending)) = output.and_then(|path| Some((path, ending(path)?))) else {
+        return Ok(asked.unwrap_or(AnswerFormat::Csv));
+    };
+    let told = match ending.as_str() {
+        "csv" => AnswerFormat::Csv,
+        "jsonl" | "ndjson" => AnswerFormat::Jsonl,
+        "parquet" => AnswerFormat::Parquet,
+        _ => bail!(
+            "{}: answers cannot be written as .{ending}: choose a name that ends in .csv, .jsonl or .parquet",
+            path.display()
+        ),
+    };
+    match asked {
+        Some(asked) if asked != told => bail!(
+            "{}: the name ends in .{ending}, which contradicts --format: leave one of them out",
+            path.display()
+        ),
+        _ => Ok(told),
     }
-}
-
-fn open(output: Option<&Path>) -> Result<Box<dyn Write>> {
-    Ok(match output {
-        Some(path) => {
-            let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-            Box::new(BufWriter::new(file))
-        }
-        None => Box::new(BufWriter::new(std::io::stdout().lock())),
-    })
 }
 
 fn csv_header(classes: &[String], detail: Detail, named: bool) -> String {
@@ -164,13 +165,5 @@ fn quoted(name: &str) -> String {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {
         name.to_owned()
-    }
-}
-
-/// Refuses to write answers over the model file.
-pub fn refuse_same(output: Option<&PathBuf>, model: &Path) -> Result<()> {
-    match output {
-        Some(output) if output == model => bail!("{}: would overwrite the model", output.display()),
-        _ => Ok(()),
     }
 }

@@ -143,6 +143,10 @@ pub struct LearnArgs {
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
 
+    /// Learn a file that was already learned: its rows then count twice
+    #[arg(long)]
+    pub again: bool,
+
     #[command(flatten)]
     pub new: NewModelArgs,
 }
@@ -197,7 +201,7 @@ pub struct PredictArgs {
     #[arg(long, value_enum)]
     pub format: Option<AnswerFormat>,
 
-    /// Write the answers to this file instead of stdout
+    /// Write the answers to this file instead of stdout, replacing it if it exists
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -231,7 +235,7 @@ pub struct FeaturesArgs {
     #[command(flatten)]
     pub rows: RowsArgs,
 
-    /// The table to write: .parquet, .arrow or .csv
+    /// The table to write, replaced if it exists: .parquet, .arrow or .csv; - is csv on stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
@@ -252,9 +256,14 @@ pub enum PartName {
 /// Which columns of a table are read.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ColumnArgs {
-    /// Column that holds the class [default: one called class or label, or else the last in csv files]
+    /// Column that holds the class, by name, or by number where there are no names [default: one called class or label,
+    /// or else the last in csv files]
     #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
     label: Option<String>,
+
+    /// No column holds the class
+    #[arg(long, conflicts_with = "label", help_heading = "Tables")]
+    no_label: bool,
 
     /// Columns that hold the features, separated by commas [default: the one column of lists, or else all columns]
     #[arg(
@@ -264,6 +273,22 @@ pub struct ColumnArgs {
         help_heading = "Tables"
     )]
     columns: Vec<String>,
+
+    /// The first line of a csv file holds column names [default: found out]
+    #[arg(long, conflicts_with = "no_header", help_heading = "Tables")]
+    header: bool,
+
+    /// The first line of a csv file is a row [default: found out]
+    #[arg(long, help_heading = "Tables")]
+    no_header: bool,
+
+    /// What separates the cells of a csv file: a character, or tab, space [default: found out]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = "Tables")]
+    delimiter: Option<u8>,
+
+    /// The numbers of a csv file have a decimal comma, as in 1,5
+    #[arg(long, help_heading = "Tables")]
+    decimal_comma: bool,
 }
 
 impl ColumnArgs {
@@ -272,7 +297,15 @@ impl ColumnArgs {
         Columns {
             features: self.columns.clone(),
             label: self.label.clone(),
-            width: None,
+            no_label: self.no_label,
+            header: match (self.header, self.no_header) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
+            delimiter: self.delimiter,
+            decimal_comma: self.decimal_comma,
+            ..Columns::default()
         }
     }
 }
@@ -281,7 +314,7 @@ impl ColumnArgs {
 #[derive(Debug, Args)]
 pub struct RowsArgs {
     /// The rows: a feature table (.parquet, .arrow, .npy, .npz, .safetensors, .csv, idx), a folder of images with one
-    /// subfolder per class, or a data set by name or folder
+    /// subfolder per class, a data set by name or folder, or - for a table on stdin
     pub rows: PathBuf,
 
     #[command(flatten)]
@@ -328,6 +361,10 @@ pub struct MergeArgs {
     /// The model file that all of them started from, so that what it had learned counts only once
     #[arg(long, value_name = "MODEL")]
     pub base: Option<PathBuf>,
+
+    /// Replace the model file to write if it exists
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -341,6 +378,10 @@ pub struct UnlearnArgs {
     /// Unlearn only the rows of these classes, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
+
+    /// Unlearn a file that was already unlearned: its rows are then taken away twice
+    #[arg(long)]
+    pub again: bool,
 }
 
 #[derive(Debug, Args)]
@@ -369,13 +410,17 @@ pub struct ExportArgs {
     /// The model file with its memory
     pub model: PathBuf,
 
-    /// The file to write
+    /// The file to write: .aact, or .onnx, which any ONNX runtime can run; - is stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Write ONNX, which any ONNX runtime can run
+    /// Write ONNX [default: if the name ends in .onnx]
     #[arg(long, conflicts_with = "half")]
     pub onnx: bool,
+
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub force: bool,
 
     /// Store numbers in half precision
     #[arg(long)]
@@ -543,6 +588,10 @@ pub struct ConsolidationArgs {
     #[arg(long, value_name = "N", requires = "pool")]
     pub second_layer: Option<usize>,
 
+    /// Keep nothing of rows but sums: no means of the first task, no calibration, no list of files
+    #[arg(long)]
+    pub private: bool,
+
     /// Maximum number of nodes to recruit from the pool [default: all]
     #[arg(long, value_name = "N")]
     pub max_nodes: Option<usize>,
@@ -598,6 +647,18 @@ fn rate(text: &str) -> Result<f64, String> {
         Ok(rate)
     } else {
         Err("expected a number from 0 to 1, or from 0% to 100%".to_owned())
+    }
+}
+
+/// Parses the character between the cells of a csv file.
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        b"space" => Ok(b' '),
+        b"comma" => Ok(b','),
+        b"semicolon" => Ok(b';'),
+        [character] if character.is_ascii() && !character.is_ascii_alphanumeric() => Ok(*character),
+        _ => Err("expected one character, such as ; or | - or tab, space, comma, semicolon".to_owned()),
     }
 }
 

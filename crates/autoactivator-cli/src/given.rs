@@ -65,6 +65,7 @@ pub fn consolidation(args: &ConsolidationArgs, shared: &SharedArgs) -> Result<Gi
     put(&mut given, "shrinkage", args.shrinkage)?;
     put(&mut given, "precision", args.precision)?;
     put(&mut given, "fading", args.fading)?;
+    put(&mut given, "private", args.private.then_some(true))?;
     put(
         &mut given,
         "class_weights",

@@ -1,16 +1,21 @@
 //! `autoactivator learn`: learns one task into a model file.
 
+use std::time::Instant;
+
 use anyhow::{Context, Result};
-use autoactivator::{ConsolidationParams, Model, ModelFile};
+use autoactivator::{ConsolidationParams, Model, ModelFile, Receipt};
 use autoactivator_data::Part;
 use serde_json::json;
 
 use crate::args::{LearnArgs, ModelKind, NewModelArgs};
 use crate::given::{self, laid_over};
+use crate::output::check_model_name;
 use crate::progress::TaskBar;
 use crate::rows::{Expected, RowSource};
 
 pub fn learn(args: &LearnArgs) -> Result<()> {
+    let started = Instant::now();
+    check_model_name(&args.model)?;
     let file = ModelFile::lock(&args.model)?;
     // A file that is not a model is refused before any rows are read.
     let found = if file.exists() {
@@ -21,31 +26,38 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(found.as_ref()))?;
     let mut model = match found {
         Some(model) => model,
-        None => {
-            let base = ConsolidationParams {
-                image: rows.image(),
-                ..ConsolidationParams::default()
-            };
-            let mut model = make(&args.new, &base)?;
-            model.set_origin(rows.origin());
-            model
-        }
+        None => begin(args, &rows)?,
     };
+    let source = rows.source(&model)?;
+    if let Some(source) = source.as_ref().filter(|_| !args.again) {
+        model.check_new(source, &args.classes)?;
+    }
     let mut bar = TaskBar::new(rows.n_rows());
     let learned = learn_rows(&mut model, &rows, &args.classes, &mut bar);
     bar.finish();
-    let n_rows = learned.with_context(|| args.rows.name())?;
-    file.write(&model)?;
-    let size = model.size();
-    eprintln!(
-        "{}: learned {n_rows} rows; {} classes, {} nodes, model {:.3} MB, memory {:.3} MB",
-        args.model.display(),
-        model.classes().len(),
-        size.nodes,
-        size.model_mb(),
-        size.memory_mb(),
-    );
+    let mut receipt = learned.with_context(|| args.rows.name())?;
+    if let Some(source) = &source {
+        model.enter_learned(source, &receipt);
+    }
+    receipt.file_bytes = Some(file.write(&model)?);
+    receipt.seconds = started.elapsed().as_secs_f64();
+    for warning in &receipt.warnings {
+        eprintln!("warning: {warning}");
+    }
+    eprintln!("{}: {receipt}", args.model.display());
     Ok(())
+}
+
+/// A new model for these rows.
+fn begin(args: &LearnArgs, rows: &RowSource<'_>) -> Result<Model> {
+    let base = ConsolidationParams {
+        image: rows.image(),
+        ..ConsolidationParams::default()
+    };
+    let mut model = make(&args.new, &base)?;
+    model.set_origin(rows.origin());
+    model.input_mut().features = rows.features();
+    Ok(model)
 }
 
 /// Learns one task, batch by batch.
@@ -54,10 +66,13 @@ fn learn_rows(
     rows: &RowSource<'_>,
     classes: &[String],
     bar: &mut TaskBar,
-) -> Result<usize> {
+) -> Result<Receipt> {
     let learned = model.learn_batches(|| rows.labelled(classes), bar);
     rows.check_seen(classes)?;
-    learned
+    let mut receipt = learned?;
+    receipt.classes_from = rows.classes_from();
+    receipt.left_out = rows.left_out();
+    Ok(receipt)
 }
 
 /// Creates a model of the requested kind. `usual` holds the parameters of consolidation where no option was given.

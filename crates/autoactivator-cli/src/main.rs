@@ -16,6 +16,7 @@ mod inspect;
 mod interrupt;
 mod learn;
 mod memory;
+mod output;
 mod predict;
 mod progress;
 mod reproduce;
@@ -23,6 +24,7 @@ mod rows;
 mod run;
 #[cfg(feature = "server")]
 mod serve;
+mod stdin;
 
 use std::process::ExitCode;
 

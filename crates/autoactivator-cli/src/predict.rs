@@ -1,17 +1,22 @@
 //! `autoactivator predict`: the class of each row. If the rows have classes, stderr shows how many answers are right.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, bail};
 use autoactivator::model::{Detail, class_of};
 use autoactivator::{Answer, Error, Model, Rows};
 use autoactivator_data::Batch;
 use autoactivator_data::Part;
 
-use crate::answers::{Answers, refuse_same};
+use crate::answers::{Answers, format_of};
 use crate::args::{GroupSize, PredictArgs};
+use crate::output::{Output, Replace, STANDARD};
 use crate::rows::{Expected, RowSource};
 
 pub fn predict(args: &PredictArgs) -> Result<()> {
-    refuse_same(args.output.as_ref(), &args.model)?;
+    let format = format_of(args.output.as_deref(), args.format)?;
+    let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
+    let output = Output::new(output, &[&args.model, &args.rows.rows], Replace::Files)?;
     let model = Model::load(&args.model)?;
     if model.n_features().is_none() {
         bail!(Error::NothingLearned);
@@ -27,7 +32,7 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
         bail!("--proba, --top and --reject need a consolidation model, and rows judged alone");
     }
     let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
-    let mut answers = Answers::create(args.output.as_deref(), args.format, model.classes(), detail)?;
+    let mut answers = Answers::create(&output, format, model.classes(), detail)?;
     let mut tally = Tally::default();
     for batch in grouped(&rows, args.group)? {
         let batch = batch.with_context(|| args.rows.name())?;

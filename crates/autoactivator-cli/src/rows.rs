@@ -7,20 +7,22 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use autoactivator::{ImageShape, Labels, Model, Table};
-use autoactivator_data::dataset::{self, Source};
+use autoactivator::{ImageShape, Labels, Model, Source, Table};
+use autoactivator_data::dataset::{self, Source as Place};
 use autoactivator_data::origin::difference;
-use autoactivator_data::table::NO_CLASSES;
+use autoactivator_data::table::{NO_CLASSES, Reading};
 use autoactivator_data::{
     Backbone, Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin,
-    Part, Pixels, is_image,
+    Part, Pixels, Shard, is_image,
 };
 use serde_json::Value;
 
 use crate::args::RowsArgs;
 use crate::image_args::ImageArgs;
 use crate::interrupt;
+use crate::output::is_standard;
 use crate::progress::ImagesBar;
+use crate::stdin::Spool;
 
 /// Where rows come from.
 pub struct RowSource<'a> {
@@ -30,12 +32,17 @@ pub struct RowSource<'a> {
     told: Cell<bool>,
     /// The classes of all rows, once all of them have been read.
     seen: RefCell<Option<BTreeSet<String>>>,
+    /// Number of rows that were there and are not learned, as far as they have been read.
+    left_out: Cell<usize>,
+    /// Rows from stdin lie in a temporary file.
+    _spool: Option<Spool>,
 }
 
 /// What a model expects of its rows; nothing for a model that does not exist yet.
 #[derive(Default)]
 pub struct Expected<'a> {
     pub n_features: Option<usize>,
+    pub features: Option<&'a [String]>,
     pub origin: Option<&'a Value>,
 }
 
@@ -43,6 +50,7 @@ impl<'a> Expected<'a> {
     pub fn of(model: Option<&'a Model>) -> Self {
         Self {
             n_features: model.and_then(|model| model.n_features()),
+            features: model.and_then(|model| model.features()),
             origin: model.and_then(|model| model.origin()),
         }
     }
@@ -64,14 +72,77 @@ struct Images {
 impl<'a> RowSource<'a> {
     /// Opens rows, and refuses those that the model does not expect.
     pub fn open(args: &'a RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Self> {
+        let spool = is_standard(&args.rows).then(Spool::read).transpose()?;
+        let content = match &spool {
+            Some(spool) => open_table(args, spool.path(), expected)?,
+            None => open(args, part, expected)?,
+        };
         let source = Self {
             args,
-            content: open(args, part, expected)?,
+            content,
             told: Cell::new(false),
             seen: RefCell::new(None),
+            left_out: Cell::new(0),
+            _spool: spool,
         };
         source.check_origin(expected)?;
+        source.tell_reading(expected);
         Ok(source)
+    }
+
+    /// How a table was read; rows that are no table have no names and no columns.
+    fn reading(&self) -> Reading {
+        match &self.content {
+            Content::Table(table) => table.reading(),
+            _ => Reading::default(),
+        }
+    }
+
+    /// Names of the features, if there are any.
+    pub fn features(&self) -> Option<Vec<String>> {
+        self.reading().features
+    }
+
+    /// Where the classes come from.
+    pub fn classes_from(&self) -> Option<String> {
+        match &self.content {
+            Content::Images(_) => Some("the folders".to_owned()),
+            _ => self.reading().class.map(|class| class.to_string()),
+        }
+    }
+
+    /// Number of rows that were there and were not learned.
+    pub fn left_out(&self) -> usize {
+        self.left_out.get()
+    }
+
+    /// Says what was left out or assumed.
+    fn tell_reading(&self, expected: &Expected<'_>) {
+        let reading = self.reading();
+        for note in &reading.notes {
+            eprintln!("note: {}: {note}", self.args.name());
+        }
+        let by_position = reading.features.is_none() && expected.features.is_some();
+        if by_position && matches!(self.content, Content::Table(_)) {
+            eprintln!(
+                "note: {}: the columns have no names: they are taken in the order of the model's features",
+                self.args.name()
+            );
+        }
+    }
+
+    /// The rows by their content; none for a model that keeps no list of what it learned.
+    pub fn source(&self, model: &Model) -> Result<Option<Source>> {
+        if !model.keeps_sources() {
+            return Ok(None);
+        }
+        let sha256 = match &self.content {
+            Content::Table(table) => Shard::find(table.path())?.sha256().to_owned(),
+            Content::Images(images) => images.folder.sha256()?,
+            Content::Memory(rows, _) => rows.sha256(),
+        };
+        let name = self.args.name();
+        Ok(Some(Source { sha256, name }))
     }
 
     /// Number of rows, if it is known.
@@ -135,6 +206,7 @@ impl<'a> RowSource<'a> {
             let batch = rows.next();
             if batch.is_none() && !self.told.replace(true) {
                 tell(&rows);
+                self.left_out.set(self.left_out.get() + rows.skipped().len());
             }
             batch.map(|batch| batch.map_err(Into::into))
         })
@@ -148,9 +220,17 @@ impl<'a> RowSource<'a> {
         self.require_classes()?;
         let mut batches = self.batches()?;
         let mut seen = BTreeSet::new();
+        let mut passed_over = 0;
         let selected = std::iter::from_fn(move || {
             let Some(batch) = batches.next() else {
-                *self.seen.borrow_mut() = Some(std::mem::take(&mut seen));
+                if self
+                    .seen
+                    .borrow_mut()
+                    .replace(std::mem::take(&mut seen))
+                    .is_none()
+                {
+                    self.left_out.set(self.left_out.get() + passed_over);
+                }
                 return None;
             };
             let labelled = batch.and_then(with_classes);
@@ -158,7 +238,11 @@ impl<'a> RowSource<'a> {
                 let new: BTreeSet<&String> = y.iter().filter(|_| !only.is_empty()).collect();
                 seen.extend(new.into_iter().cloned());
             }
-            Some(labelled.map(|(x, y)| select(x, &y, only)))
+            Some(labelled.map(|(x, y)| {
+                let selected = select(x, &y, only);
+                passed_over += y.len() - selected.1.len();
+                selected
+            }))
         });
         Ok(selected.filter(|batch| batch.as_ref().map_or(true, |(_, y)| !y.is_empty())))
     }
@@ -236,15 +320,9 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
         .rows
         .to_str()
         .map(|name| dataset::find(name, data_dir.as_deref(), part));
-    match found.unwrap_or_else(|| Ok(Source::Table(path.to_owned())))? {
-        Source::Table(path) => {
-            let columns = Columns {
-                width: expected.n_features,
-                ..args.columns.columns()
-            };
-            Ok(Content::Table(FeatureTable::open(&path, &columns)?))
-        }
-        Source::Memory => {
+    match found.unwrap_or_else(|| Ok(Place::Table(path.to_owned())))? {
+        Place::Table(path) => open_table(args, &path, expected),
+        Place::Memory => {
             let (split, image) = dataset::read_part(&path.to_string_lossy(), data_dir.as_deref(), part)?;
             let y = (0..split.y.len())
                 .map(|row| split.y.name(row).to_owned())
@@ -257,6 +335,15 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
             Ok(Content::Memory(rows, image))
         }
     }
+}
+
+fn open_table(args: &RowsArgs, path: &Path, expected: &Expected<'_>) -> Result<Content> {
+    let columns = Columns {
+        width: expected.n_features,
+        names: expected.features.map(<[String]>::to_vec),
+        ..args.columns.columns()
+    };
+    Ok(Content::Table(FeatureTable::open(path, &columns)?))
 }
 
 /// Refuses a backbone for rows that are not images.

@@ -5,6 +5,7 @@
 use autoactivator::Table;
 
 use crate::error::Error;
+use crate::hash::sha256_of_texts;
 
 /// Some consecutive rows of a source.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +30,19 @@ impl Batch {
     /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// SHA-256 over classes and features, in hexadecimal.
+    pub fn sha256(&self) -> String {
+        let features = self
+            .x
+            .rows()
+            .values()
+            .iter()
+            .map(|value| format!("{:08x}", value.to_bits()));
+        let features: Vec<String> = features.collect();
+        let classes = self.y.iter().flatten().map(String::as_str);
+        sha256_of_texts(classes.chain(features.iter().map(String::as_str)))
     }
 
     /// Reads a stream to its end and joins its batches; none when it has no batch.

@@ -18,15 +18,12 @@
 //! # }
 //! ```
 
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use autoactivator::{Consolidation, Labels, Learner, Observer, Share, Table};
-use sha2::{Digest, Sha256};
 
-use crate::error::{Error, bad, io_error};
-use crate::hash::hex;
+use crate::error::{Error, bad};
+use crate::hash::sha256_of_file;
 use crate::origin;
 use crate::table::{Columns, FeatureTable, NO_CLASSES};
 
@@ -42,7 +39,7 @@ impl Shard {
     pub fn find(path: &Path) -> Result<Self, Error> {
         Ok(Self {
             path: path.to_owned(),
-            sha256: sha256(path)?,
+            sha256: sha256_of_file(path)?,
         })
     }
 
@@ -99,10 +96,11 @@ pub type LabelledRows = Box<dyn Iterator<Item = Result<(Table, Labels), Error>>>
 pub fn labelled(path: &Path, columns: &Columns, model: &Consolidation) -> Result<LabelledRows, Error> {
     let columns = Columns {
         width: model.n_features(),
+        names: model.input().features.clone(),
         ..columns.clone()
     };
     let table = FeatureTable::open(path, &columns)?;
-    if let Some(reason) = origin::difference(model.origin(), table.origin().as_ref()) {
+    if let Some(reason) = origin::difference(model.input().origin.as_ref(), table.origin().as_ref()) {
         return Err(bad(path, reason));
     }
     if !table.shape().labelled {
@@ -127,8 +125,10 @@ pub fn begin(
 ) -> Result<(), Error> {
     let mut next = model.clone();
     for path in sample {
-        let origin = FeatureTable::open(path, columns)?.origin();
-        next.set_origin(next.origin().cloned().or(origin));
+        let table = FeatureTable::open(path, columns)?;
+        let input = next.input_mut();
+        input.origin = input.origin.take().or(table.origin());
+        input.features = input.features.take().or(table.reading().features);
     }
     let rows = all_labelled(sample, columns, &next)?;
     next.begin::<Error, _>(rows, observer)?;
@@ -145,27 +145,4 @@ pub fn all_labelled(
     let tables = paths.iter().map(|path| labelled(path, columns, model));
     let tables: Vec<LabelledRows> = tables.collect::<Result<_, _>>()?;
     Ok(Box::new(tables.into_iter().flatten()))
-}
-
-fn sha256(path: &Path) -> Result<String, Error> {
-    let read = |path: &Path| -> io::Result<String> {
-        let mut hasher = Hasher(Sha256::new());
-        io::copy(&mut File::open(path)?, &mut hasher)?;
-        Ok(hex(&hasher.0.finalize()))
-    };
-    read(path).map_err(|cause| io_error(path, cause))
-}
-
-/// A hash that can be written to.
-struct Hasher(Sha256);
-
-impl io::Write for Hasher {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -269,7 +269,7 @@ fn what_is_written_is_read_again() {
     let origin = serde_json::json!({ "backbones": [] });
     for name in ["t.parquet", "t.arrow", "t.csv"] {
         let path = folder.path().join(name);
-        let mut writer = TableWriter::create(&path, Some(origin.clone())).unwrap();
+        let mut writer = TableWriter::create(&path, None, Some(origin.clone())).unwrap();
         writer.write(&batch).unwrap();
         assert!(!path.exists(), "{name} has its name before it is finished");
         writer.finish().unwrap();
@@ -277,8 +277,8 @@ fn what_is_written_is_read_again() {
         let known = FeatureTable::open(&path, &Columns::default()).unwrap().origin();
         assert_eq!(known, Some(origin.clone()).filter(|_| name != "t.csv"), "{name}");
     }
-    drop(TableWriter::create(&folder.path().join("unfinished.parquet"), None).unwrap());
-    let refused = TableWriter::create(&folder.path().join("t.xlsx"), None);
+    drop(TableWriter::create(&folder.path().join("unfinished.parquet"), None, None).unwrap());
+    let refused = TableWriter::create(&folder.path().join("t.xlsx"), None, None);
     let refused = refused.err().unwrap().to_string();
     assert!(refused.contains(".parquet, .arrow or .csv"), "{refused}");
     assert_eq!(
@@ -387,7 +387,7 @@ fn damaged_files_are_errors_not_crashes() {
     };
     for name in ["t.parquet", "t.arrow"] {
         let path = folder.path().join(name);
-        let mut writer = TableWriter::create(&path, None).unwrap();
+        let mut writer = TableWriter::create(&path, None, None).unwrap();
         writer.write(&batch).unwrap();
         writer.finish().unwrap();
         let whole = fs::read(&path).unwrap();

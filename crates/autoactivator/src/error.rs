@@ -125,6 +125,18 @@ pub enum Error {
         found: usize,
     },
 
+    /// Features of other names than those learned.
+    #[error(
+        "the features have other names than the model's: {missing} is missing, {other} is not among them; \
+         choose the columns by name"
+    )]
+    FeatureNames {
+        /// Features of the model that the rows lack.
+        missing: String,
+        /// Features of the rows that the model lacks.
+        other: String,
+    },
+
     /// A prediction before anything was learned.
     #[error("nothing has been learned yet: learn a task first")]
     NothingLearned,
@@ -216,6 +228,40 @@ pub enum Error {
     AlreadyLearned {
         /// Name of the file.
         file: String,
+    },
+
+    /// A file whose rows would count twice.
+    #[error(
+        "{file}: this file was already learned ({before}): nothing has changed; to count its rows once more, \
+         set `again`"
+    )]
+    LearnedBefore {
+        /// Name of the file.
+        file: String,
+        /// When it was learned, and under which name.
+        before: String,
+    },
+
+    /// A file whose rows would be taken away twice.
+    #[error(
+        "{file}: this file was already unlearned ({before}): nothing has changed; to take its rows away once \
+         more, set `again`"
+    )]
+    UnlearnedBefore {
+        /// Name of the file.
+        file: String,
+        /// Under which name it was unlearned.
+        before: String,
+    },
+
+    /// Unlearning from sums that have faded since.
+    #[error(
+        "this model fades old evidence (`fading` is {fading}), and how much of these rows is left in its sums is not \
+         recorded: rows cannot be taken away exactly; begin a model with `fading` 1, or drop the class"
+    )]
+    Faded {
+        /// The parameter.
+        fading: f64,
     },
 
     /// Rows to unlearn that were provably never learned.

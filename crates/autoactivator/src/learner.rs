@@ -2,6 +2,8 @@
 //!
 //! A learner that can be kept in a file and served can do more: see [`Learned`](crate::model::Learned).
 
+use std::collections::{HashMap, HashSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Labels, Rows};
@@ -68,6 +70,53 @@ impl Answer {
 /// them. It is kept with the model so that rows of another origin can be refused; the method itself does not
 /// interpret it.
 pub type Origin = serde_json::Value;
+
+/// What a row is: what computed it, and what its features are called.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Input {
+    /// What computed the rows, if that is recorded.
+    pub origin: Option<Origin>,
+    /// Names of the features, in the order of a row; none if the rows had no names.
+    pub features: Option<Vec<String>>,
+}
+
+impl Input {
+    /// The places of the model's features in a table with these columns, in the order of a row. None if the
+    /// columns are in that order already, or if the model has no names to compare them with.
+    ///
+    /// Columns that are not exactly the model's features are refused.
+    pub fn places(&self, columns: &[String]) -> Result<Option<Vec<usize>>, Error> {
+        let Some(features) = self.features.as_deref().filter(|features| *features != columns) else {
+            return Ok(None);
+        };
+        let by_name: HashMap<&String, usize> = columns.iter().zip(0..).collect();
+        let known: HashSet<&String> = features.iter().collect();
+        let missing: Vec<&String> = features
+            .iter()
+            .filter(|name| !by_name.contains_key(name))
+            .collect();
+        let other: Vec<&String> = columns.iter().filter(|name| !known.contains(name)).collect();
+        if missing.is_empty() && other.is_empty() && columns.len() == features.len() {
+            return Ok(Some(features.iter().map(|name| by_name[name]).collect()));
+        }
+        Err(Error::FeatureNames {
+            missing: some_of(&missing),
+            other: some_of(&other),
+        })
+    }
+}
+
+/// The first few names, for people.
+fn some_of(names: &[&String]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("'{name}'")).collect();
+    match names.len() {
+        0 => "nothing".to_owned(),
+        n if n > SHOWN => format!("{} and {} more", shown.join(", "), n - SHOWN),
+        _ => shown.join(", "),
+    }
+}
 
 /// Size of a learner, counted as in the paper: every stored float takes four bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

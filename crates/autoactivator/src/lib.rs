@@ -39,13 +39,13 @@ pub mod reactivation;
 
 pub use consolidation::{
     Binding, Calibration, Consolidation, ConsolidationParams, Deployed, Ledger, Memory, POOL_ROWS, Partial,
-    ReadoutKind, SCORED, Share, TaskGrowth,
+    ReadoutKind, SCORED, Share, Source, TaskGrowth,
 };
 pub use data::{ClassList, ImageShape, Labels, Rows, Table, check_rows, check_task};
 pub use error::{Error, kind};
 pub use format::{FORMAT_VERSION, write_atomically};
-pub use learner::{Answer, Learner, Observer, Origin, Size, Step};
-pub use model::{Learned, Model, ModelFile};
+pub use learner::{Answer, Input, Learner, Observer, Origin, Size, Step};
+pub use model::{Learned, Model, ModelFile, Receipt};
 pub use params::{Check, Checked, Precision};
 pub use pool::Activation;
 pub use reactivation::{Awakening, Reactivation, ReactivationParams, RepeatedClasses};

@@ -7,7 +7,7 @@ use autoactivator::format::Container;
 use autoactivator::math::Matrix;
 use autoactivator::model::{self, Abilities, Detail, Explanation, Kind};
 use autoactivator::prelude::*;
-use autoactivator::{ClassList, Origin, Size};
+use autoactivator::{ClassList, Input, Size};
 use serde_json::{Value, json};
 
 /// Always answers the class that was learned last.
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 struct Latest {
     classes: ClassList,
     n_features: Option<usize>,
-    origin: Option<Origin>,
+    input: Input,
 }
 
 impl Learner for Latest {
@@ -56,7 +56,7 @@ impl Learner for Latest {
 impl Learned for Latest {
     fn pack(&self) -> Container {
         let mut container = Container::new("latest");
-        container.origin.clone_from(&self.origin);
+        container.input = self.input.clone();
         container.describe(&json!({ "classes": self.classes(), "n_features": self.n_features }));
         container
     }
@@ -89,12 +89,12 @@ impl Learned for Latest {
         Err(self.cannot("rename a class"))
     }
 
-    fn origin(&self) -> Option<&Origin> {
-        self.origin.as_ref()
+    fn input(&self) -> &Input {
+        &self.input
     }
 
-    fn set_origin(&mut self, origin: Option<Origin>) {
-        self.origin = origin;
+    fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
     }
 }
 
@@ -107,7 +107,7 @@ fn unpack(container: &Container) -> Result<Model, String> {
             .filter_map(|name| name.as_str().map(str::to_owned))
             .collect(),
         n_features: description["n_features"].as_u64().map(|n| n as usize),
-        origin: container.origin.clone(),
+        input: container.input.clone(),
     };
     Ok(learner.into())
 }

@@ -201,7 +201,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
     refused(&begun(Precision::F32, 1), "made from different seeds");
     refused(&begun(Precision::F64, 0), "different precision");
     let mut elsewhere = model.clone();
-    elsewhere.set_origin(Some(serde_json::json!("another backbone")));
+    elsewhere.input_mut().origin = Some(serde_json::json!("another backbone"));
     refused(&elsewhere, "different backbones");
     let weighted = ConsolidationParams {
         class_weights: [("a".to_owned(), 2.0)].into(),

@@ -64,6 +64,10 @@ pub struct BuildArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
+    /// Replace the partial memory if it exists
+    #[arg(long)]
+    pub force: bool,
+
     /// Store sums in single precision, which halves the file
     #[arg(long)]
     pub single: bool,

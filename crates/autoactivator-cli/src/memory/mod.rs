@@ -6,13 +6,14 @@
 mod args;
 mod shards;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Model, ModelFile, write_atomically};
+use autoactivator::{Model, ModelFile};
 use autoactivator_data::Part;
 
 use crate::args::{DropClassArgs, ExportArgs, MergeArgs, RenameClassArgs, UnlearnArgs};
+use crate::output::{Output, Replace, check_ending, check_model_name, ending};
 use crate::rows::{Expected, RowSource};
 
 pub use args::MemoryCommand;
@@ -26,6 +27,14 @@ pub fn memory(command: &MemoryCommand) -> Result<()> {
 }
 
 pub fn merge(args: &MergeArgs) -> Result<()> {
+    check_model_name(&args.output)?;
+    let inputs: Vec<&Path> = args
+        .models
+        .iter()
+        .chain(&args.base)
+        .map(PathBuf::as_path)
+        .collect();
+    Output::new(&args.output, &inputs, Replace::models(args.force))?;
     let file = ModelFile::lock(&args.output)?;
     let base = args.base.as_deref().map(Model::load).transpose()?;
     let mut models = args.models.iter();
@@ -56,8 +65,15 @@ pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
     let file = ModelFile::lock(&args.model)?;
     let mut model = load(&args.model)?;
     let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(Some(&model)))?;
+    let source = rows.source(&model)?;
+    if let Some(source) = source.as_ref().filter(|_| !args.again) {
+        model.check_there(source, &args.classes)?;
+    }
     let (x, y) = rows.collect(&args.classes)?;
     model.unlearn(x.rows(), &y).with_context(|| args.rows.name())?;
+    if let Some(source) = &source {
+        model.enter_unlearned(source, &y);
+    }
     save(&file, &model)
 }
 
@@ -78,15 +94,26 @@ pub fn rename_class(args: &RenameClassArgs) -> Result<()> {
 }
 
 pub fn export(args: &ExportArgs) -> Result<()> {
+    let onnx = args.onnx || ending(&args.output).as_deref() == Some("onnx");
+    if onnx && args.half {
+        bail!("--half is for models of AutoActivator: an ONNX file is in single precision");
+    }
+    check_ending(&args.output, if onnx { &["onnx"] } else { &["aact"] })?;
+    let output = Output::new(&args.output, &[&args.model], Replace::models(args.force))?;
     let model = Model::load(&args.model)?;
     let place = || args.model.display().to_string();
-    let size = if args.onnx {
-        let bytes = model.deployed().with_context(place)?.to_onnx();
-        write_atomically(&args.output, &bytes)?;
-        bytes.len() as u64
-    } else {
-        model.deployed().with_context(place)?;
-        model.export(&args.output, args.half)?
+    let deployed = model.deployed().with_context(place)?;
+    let size = match output.file() {
+        Some(file) if !onnx => model.export(file, args.half)?,
+        _ => {
+            let bytes = if onnx {
+                deployed.to_onnx()
+            } else {
+                deployed.to_bytes(args.half)?
+            };
+            output.write(&bytes)?;
+            bytes.len() as u64
+        }
     };
     eprintln!(
         "{}: {} nodes, {} bytes",

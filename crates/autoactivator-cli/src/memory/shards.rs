@@ -3,6 +3,8 @@
 //! `begin` makes the pool, each `build` sums its files over it, and `merge` adds the sums and solves the readout once.
 //! Only `begin` and `merge` write the model file, whole and at the end.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, Result, bail};
 use autoactivator::{
     Check, Consolidation, ConsolidationParams, Labels, Learner, ModelFile, Partial, Share, Table,
@@ -11,11 +13,12 @@ use autoactivator_data::{FeatureTable, Shard, shard};
 
 use super::args::{BeginArgs, BuildArgs, MergeArgs};
 use super::{load, save};
-use crate::answers::refuse_same;
 use crate::given::{self, laid_over};
+use crate::output::{Output, Replace, check_model_name};
 use crate::progress::TaskBar;
 
 pub fn begin(args: &BeginArgs) -> Result<()> {
+    check_model_name(&args.model)?;
     let file = ModelFile::lock(&args.model)?;
     if file.exists() {
         bail!(
@@ -47,7 +50,9 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
 }
 
 pub fn build(args: &BuildArgs) -> Result<()> {
-    refuse_same(Some(&args.output), &args.model)?;
+    let inputs = std::iter::once(&args.model).chain(&args.parts);
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let output = Output::new(&args.output, &inputs, Replace::models(args.force))?;
     let mut share = Share::of(load(&args.model)?.consolidation()?)?;
     let columns = args.columns.columns();
     let mut bar = TaskBar::new(None);
@@ -69,14 +74,15 @@ pub fn build(args: &BuildArgs) -> Result<()> {
         eprintln!("skipped {name}: its content has already been learned");
     }
     let partial = share.into_partial()?;
-    partial.save(&args.output, args.single)?;
+    let bytes = partial.to_bytes(args.single)?;
+    output.write(&bytes)?;
     eprintln!(
         "{}: {} rows from {} files, {} classes, {} bytes",
         args.output.display(),
         partial.sums().n_rows(),
         partial.files().len(),
         partial.sums().classes().len(),
-        std::fs::metadata(&args.output)?.len(),
+        bytes.len(),
     );
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, bad, io_error};
+use crate::hash::{sha256_of_file, sha256_of_texts};
 use crate::part::Part;
 
 /// The extensions of images.
@@ -88,6 +89,21 @@ impl ImageFolder {
             fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(|entry| entry.path().is_dir()))
         };
         Part::Test.folder(dir).is_some() && Part::Train.folder(dir).is_some_and(holds_folders)
+    }
+
+    /// SHA-256 over the class and the content of every image, in hexadecimal; names and order do not count.
+    pub fn sha256(&self) -> Result<String, Error> {
+        let one = |image: &ImageFile| {
+            let class = image.class.as_deref().unwrap_or_default();
+            Ok(format!("{} {class}", sha256_of_file(&image.path)?))
+        };
+        let mut all = self
+            .images
+            .iter()
+            .map(one)
+            .collect::<Result<Vec<String>, Error>>()?;
+        all.sort();
+        Ok(sha256_of_texts(all.iter().map(String::as_str)))
     }
 
     fn single(path: &Path) -> Result<Self, Error> {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use autoactivator::{ImageShape, Table};
 
 use super::kind::Kind;
+use super::reading::{Choice, ClassColumn, Reading};
 use super::source::Source;
 use super::{Columns, Content, Opened, Shape, batch_rows};
 use crate::batch::{Batch, Batches};
@@ -166,6 +167,15 @@ fn row_shape(features: &Array) -> Result<(usize, Option<ImageShape>), Error> {
 }
 
 impl Content for ArrayTable {
+    fn reading(&self) -> Reading {
+        let mut reading = Reading::default();
+        reading.class = self.labels.as_ref().map(|_| ClassColumn {
+            name: "the array of labels".to_owned(),
+            chosen: Choice::Named,
+        });
+        reading
+    }
+
     fn batches(&self) -> Result<Batches, Error> {
         Ok(Box::new(ArrayBatches {
             source: (self.features.open)()?,

@@ -5,18 +5,33 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Which columns to read.
+use autoactivator::Input;
+
+use super::reading::Choice;
+
+/// Which columns to read, and how a csv file is written where that is not clear from its content.
 ///
 /// The default finds the class by its name, and takes all other columns for features.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// The names of the features; when empty, all columns that can be features.
+    /// The names of the features, or their numbers from 1 where a csv file has no header; when empty, all columns that
+    /// can be features.
     pub features: Vec<String>,
-    /// The name of the class; by default the column called `class` or `label`, and else the last one of a csv file. For
-    /// npy and idx files, the path of the file of labels.
+    /// The name of the class, or its number from 1 where a csv file has no header. By default the column called `class`
+    /// or `label`, and else the last one of a csv file. For npy and idx files, the path of the file of labels.
     pub label: Option<String>,
+    /// Whether no column is the class.
+    pub no_label: bool,
     /// The number of features that a model expects. A csv file of exactly that many columns carries no class.
     pub width: Option<usize>,
+    /// The names of the features that a model expects. A table with names is read in this order.
+    pub names: Option<Vec<String>>,
+    /// Whether the first line of a csv file holds names; none finds out.
+    pub header: Option<bool>,
+    /// What separates the cells of a csv file; none finds out.
+    pub delimiter: Option<u8>,
+    /// Whether the numbers of a csv file have a decimal comma.
+    pub decimal_comma: bool,
 }
 
 impl Columns {
@@ -46,34 +61,53 @@ pub(super) enum Use {
 pub(super) struct Chosen {
     /// One list column, or number columns.
     pub features: Vec<usize>,
-    pub label: Option<usize>,
+    pub label: Option<(usize, Choice)>,
     /// The names of the rows.
     pub name: Option<usize>,
+    /// Columns that are left out.
+    pub left_out: Vec<usize>,
 }
 
 /// Names by which a column of classes is recognised.
 const LABELS: [&str; 2] = ["class", "label"];
 
+/// The column in which pandas keeps its index.
+const PANDAS_INDEX: &str = "__index_level_0__";
+
 /// The column that holds the names of the rows.
 pub(super) const NAME: &str = "name";
 
-/// Applies `wanted` to columns of these names and uses.
-pub(super) fn choose(columns: &[(String, Use)], wanted: &Columns) -> Result<Chosen, String> {
+/// What a table of records is like.
+pub(super) struct Records<'a> {
+    /// Name and use of each column.
+    pub columns: &'a [(String, Use)],
+    /// Whether the last column is the class when none is called so, as is usual in csv files.
+    pub last_is_class: bool,
+    /// A column that only counts the rows.
+    pub index: Option<usize>,
+}
+
+/// Applies `wanted` to the columns of a table.
+pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, String> {
+    let columns = records.columns;
     check_distinct(columns.iter().map(|(name, _)| name.as_str()))?;
-    let label = match &wanted.label {
-        Some(label) => Some(place(columns, label, "label")?),
-        None => columns.iter().position(|(name, _)| is_label(name)),
-    };
-    let features = match wanted.features.as_slice() {
-        [] => all_features(columns, label)?,
-        named => named
+    let left_out: Vec<usize> = (0..columns.len())
+        .filter(|&at| Some(at) == records.index || columns[at].0 == PANDAS_INDEX)
+        .collect();
+    let label = label(records, wanted, &left_out)?;
+    let label_at = label.map(|(at, _)| at);
+    let others = |at: &usize| Some(*at) != label_at && !left_out.contains(at);
+    let features = match (wanted.features.as_slice(), &wanted.names) {
+        ([], Some(names)) if !has_lists(columns) => of_model(columns, names, others)?,
+        ([], _) => all_features(columns, others)?,
+        (named, _) => named
             .iter()
             .map(|name| place(columns, name, "feature"))
             .collect::<Result<_, _>>()?,
     };
     for &at in &features {
         let (name, kind) = &columns[at];
-        if Some(at) == label {
+        if Some(at) == label_at {
             return Err(format!("column '{name}' cannot be both feature and class"));
         }
         if *kind == Use::Other || (*kind == Use::List && features.len() > 1) {
@@ -82,10 +116,89 @@ pub(super) fn choose(columns: &[(String, Use)], wanted: &Columns) -> Result<Chos
     }
     let name = columns.iter().position(|(name, _)| name == NAME);
     Ok(Chosen {
-        name: name.filter(|at| !features.contains(at) && Some(*at) != label),
-        features,
+        name: name.filter(|at| !features.contains(at) && Some(*at) != label_at),
+        features: in_order(columns, features, wanted)?,
         label,
+        left_out,
     })
+}
+
+/// The column of classes, and why it is that one.
+fn label(
+    records: &Records<'_>,
+    wanted: &Columns,
+    left_out: &[usize],
+) -> Result<Option<(usize, Choice)>, String> {
+    let columns = records.columns;
+    if let Some(label) = &wanted.label {
+        return Ok(Some((place(columns, label, "label")?, Choice::Asked)));
+    }
+    if wanted.no_label {
+        return Ok(None);
+    }
+    let is_feature = |name: &String| wanted.names.as_ref().is_some_and(|names| names.contains(name));
+    let named = |(name, _): &(String, Use)| is_label(name) && !is_feature(name);
+    if let Some(at) = columns.iter().position(named) {
+        return Ok(Some((at, Choice::Named)));
+    }
+    if !records.last_is_class || !wanted.features.is_empty() {
+        return Ok(None);
+    }
+    let others = (0..columns.len()).filter(|at| columns[*at].0 != NAME && !left_out.contains(at));
+    let others: Vec<usize> = others.collect();
+    let strange: Vec<usize> = others
+        .iter()
+        .copied()
+        .filter(|&at| !is_feature(&columns[at].0))
+        .collect();
+    Ok(match (&wanted.names, strange.as_slice()) {
+        (Some(names), [only]) if others.len() == names.len() + 1 => Some((*only, Choice::Other)),
+        (Some(_), _) => None,
+        (None, _) if wanted.width == Some(others.len()) => None,
+        (None, _) => others.last().map(|&at| (at, Choice::Last)),
+    })
+}
+
+fn has_lists(columns: &[(String, Use)]) -> bool {
+    columns.iter().any(|(_, kind)| *kind == Use::List)
+}
+
+/// The features of a model, in its order. A column that is nothing else must be one of them.
+fn of_model(
+    columns: &[(String, Use)],
+    names: &[String],
+    others: impl Fn(&usize) -> bool,
+) -> Result<Vec<usize>, String> {
+    let there: Vec<usize> = (0..columns.len())
+        .filter(|at| others(at) && columns[*at].0 != NAME)
+        .collect();
+    let input = named_input(names);
+    let found: Vec<String> = there.iter().map(|&at| columns[at].0.clone()).collect();
+    let places = input.places(&found).map_err(|error| error.to_string())?;
+    Ok(match places {
+        Some(places) => places.into_iter().map(|at| there[at]).collect(),
+        None => there,
+    })
+}
+
+/// Features that were chosen by name, in the order of the model's.
+fn in_order(columns: &[(String, Use)], features: Vec<usize>, wanted: &Columns) -> Result<Vec<usize>, String> {
+    let Some(names) = wanted.names.as_ref().filter(|_| !wanted.features.is_empty()) else {
+        return Ok(features);
+    };
+    let found: Vec<String> = features.iter().map(|&at| columns[at].0.clone()).collect();
+    let places = named_input(names)
+        .places(&found)
+        .map_err(|error| error.to_string())?;
+    Ok(places.map_or(features.clone(), |places| {
+        places.into_iter().map(|at| features[at]).collect()
+    }))
+}
+
+fn named_input(names: &[String]) -> Input {
+    let mut input = Input::default();
+    input.features = Some(names.to_vec());
+    input
 }
 
 /// Whether a column of this name is taken for the class.
@@ -118,8 +231,8 @@ fn place(columns: &[(String, Use)], name: &str, what: &str) -> Result<usize, Str
 }
 
 /// All features: the list column where there is one, else every column of numbers.
-fn all_features(columns: &[(String, Use)], label: Option<usize>) -> Result<Vec<usize>, String> {
-    let others = || (0..columns.len()).filter(|&at| Some(at) != label);
+fn all_features(columns: &[(String, Use)], others: impl Fn(&usize) -> bool) -> Result<Vec<usize>, String> {
+    let others = || (0..columns.len()).filter(|at| others(at));
     let lists: Vec<usize> = others().filter(|&at| columns[at].1 == Use::List).collect();
     match lists[..] {
         [list] => return Ok(vec![list]),
@@ -154,7 +267,12 @@ mod tests {
 
     fn chosen(columns: &[(&str, Use)], wanted: &Columns) -> Result<Chosen, String> {
         let columns: Vec<(String, Use)> = columns.iter().map(|(n, u)| ((*n).to_owned(), *u)).collect();
-        choose(&columns, wanted)
+        let records = Records {
+            columns: &columns,
+            last_is_class: false,
+            index: None,
+        };
+        choose(&records, wanted)
     }
 
     fn label(name: &str) -> Columns {
@@ -168,9 +286,12 @@ mod tests {
     fn the_class_is_found_by_name() {
         let columns = [("a", Use::Number), ("Label", Use::Other), ("b", Use::Number)];
         let found = chosen(&columns, &Columns::default()).unwrap();
-        assert_eq!((found.features, found.label), (vec![0, 2], Some(1)));
+        assert_eq!(
+            (found.features, found.label),
+            (vec![0, 2], Some((1, Choice::Named)))
+        );
         let found = chosen(&[("a", Use::Number), ("kind", Use::Number)], &label("kind")).unwrap();
-        assert_eq!((found.features, found.label), (vec![0], Some(1)));
+        assert_eq!((found.features, found.label), (vec![0], Some((1, Choice::Asked))));
     }
 
     #[test]
@@ -186,6 +307,24 @@ mod tests {
             (found.features, found.label, found.name),
             (vec![3], None, Some(1))
         );
+    }
+
+    #[test]
+    fn the_features_of_a_model_are_read_in_its_order() {
+        let number = |name| (name, Use::Number);
+        let columns = [number("b"), number("kind"), number("a"), number(PANDAS_INDEX)];
+        let wanted = Columns {
+            names: Some(vec!["a".to_owned(), "b".to_owned()]),
+            ..label("kind")
+        };
+        let found = chosen(&columns, &wanted).unwrap();
+        assert_eq!((found.features, found.left_out), (vec![2, 0], vec![3]));
+        let other = Columns {
+            names: Some(vec!["a".to_owned(), "c".to_owned()]),
+            ..label("kind")
+        };
+        let error = chosen(&columns, &other).unwrap_err();
+        assert!(error.contains("'c' is missing, 'b' is not among them"), "{error}");
     }
 
     #[test]

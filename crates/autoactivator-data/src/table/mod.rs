@@ -15,7 +15,7 @@
 //!     y: Some(vec!["ape".to_owned(), "bee".to_owned()]),
 //!     names: None,
 //! };
-//! let mut writer = TableWriter::create(&path, None)?;
+//! let mut writer = TableWriter::create(&path, None, None)?;
 //! writer.write(&batch)?;
 //! writer.finish()?;
 //!
@@ -34,17 +34,18 @@ mod arrow;
 #[cfg(not(feature = "parquet"))]
 #[path = "no_arrow.rs"]
 mod arrow;
-mod beside;
 mod columns;
 mod csv;
 mod idx;
 mod kind;
+mod measurement;
 mod npy;
 #[cfg(feature = "npz")]
 mod npz;
 #[cfg(not(feature = "npz"))]
 #[path = "no_npz.rs"]
 mod npz;
+mod reading;
 mod safetensors;
 mod source;
 #[cfg(test)]
@@ -63,6 +64,8 @@ use crate::error::{Error, bad, io_error};
 pub use answer::AnswerRow;
 pub use arrow::AnswerTable;
 pub use columns::Columns;
+use measurement::Values;
+pub use reading::{Choice, ClassColumn, Reading};
 use source::Source;
 pub use write::TableWriter;
 
@@ -112,6 +115,11 @@ const ORIGIN: &str = "autoactivator.origin";
 trait Content: Send + Sync {
     fn batches(&self) -> Result<Batches, Error>;
 
+    /// How the table was read; the default is for rows without names.
+    fn reading(&self) -> Reading {
+        Reading::default()
+    }
+
     /// What the file says under a key of its metadata.
     fn metadata(&self, _key: &str) -> Option<&str> {
         None
@@ -160,11 +168,19 @@ impl FeatureTable {
         serde_json::from_str(self.content.metadata(ORIGIN)?).ok()
     }
 
+    /// How the table was read: which columns are features, which one is the class, and what was left out.
+    pub fn reading(&self) -> Reading {
+        self.content.reading()
+    }
+
     /// Streams all rows; every call begins with the first row. After an error the stream ends.
     pub fn batches(&self) -> Result<Batches, Error> {
         let path = self.path.clone();
         let mut batches = self.content.batches()?;
         let (mut first_row, mut ended) = (0, false);
+        // Only a class column that nobody chose may be a mistake.
+        let mut class = self.reading().class.filter(|class| class.chosen == Choice::Last);
+        let mut values = Values::default();
         let checked = std::iter::from_fn(move || {
             if ended {
                 return None;
@@ -173,16 +189,30 @@ impl FeatureTable {
                 Some(batch) => batch.and_then(|batch| {
                     check(&batch, first_row).map_err(|reason| bad(&path, reason))?;
                     first_row += batch.len();
+                    if class.is_some() {
+                        values.add(batch.y.as_deref().unwrap_or_default());
+                    }
                     Ok(batch)
                 }),
                 None if first_row == 0 => Err(bad(&path, NO_ROWS)),
-                None => return None,
+                None => {
+                    let (class, measured) = class.take().zip(values.measured())?;
+                    Err(bad(&path, not_a_class(&class.name, &measured)))
+                }
             };
             ended = batch.is_err();
             Some(batch)
         });
         Ok(Box::new(checked))
     }
+}
+
+/// The reason to refuse a class column that holds measurements.
+fn not_a_class(column: &str, measured: &str) -> String {
+    format!(
+        "{column} is the last one and would be the class, but it looks like a measurement ({measured}): name the column \
+         of the class with --label, or say with --no-label that there is none"
+    )
 }
 
 /// Reads a csv file that is in memory, gzip or not; `path` is its name in errors.
@@ -216,11 +246,32 @@ fn open_unpacked(path: &Path, columns: &Columns) -> Opened {
         npy::open(path, columns)
     } else if start.starts_with(&[0, 0, 8]) || name.contains("-idx") {
         idx::open(path, columns)
+    } else if let Some(known) = foreign(&start) {
+        let reason = format!("this is {known}, which cannot be read: write it as csv or Parquet");
+        Err(bad(path, reason))
     } else if [".npy", ".npy.gz"].iter().any(|ending| name.ends_with(ending)) {
         Err(bad(path, "not an npy file: write it with `numpy.save`"))
     } else {
         csv::open(path, columns)
     }
+}
+
+/// What a file is that holds no table which could be read, by its first bytes.
+fn foreign(start: &[u8]) -> Option<&'static str> {
+    let known: [(&[u8], &str); 10] = [
+        (b"{", "JSON, or JSON lines"),
+        (b"[", "JSON"),
+        (b"<", "HTML or XML"),
+        (b"%PDF", "a PDF document"),
+        (b"\x89HDF", "an HDF5 file"),
+        (b"SQLite", "an SQLite database"),
+        (b"\x80\x04", "a pickle"),
+        (b"\x80\x05", "a pickle"),
+        (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
+        (b"Obj\x01", "an Avro file"),
+    ];
+    let found = known.iter().find(|(magic, _)| start.starts_with(magic));
+    found.map(|(_, name)| *name)
 }
 
 /// Fills `start` with the first bytes of a file; returns how many there were.

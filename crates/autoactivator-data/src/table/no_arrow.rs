@@ -65,7 +65,7 @@ mod tests {
         }
         for name in ["new.parquet", "new.arrow"] {
             let path = folder.path().join(name);
-            let error = TableWriter::create(&path, None).err().unwrap().to_string();
+            let error = TableWriter::create(&path, None, None).err().unwrap().to_string();
             assert!(error.contains(name) && error.contains(remedy), "{error}");
             assert!(AnswerTable::create(&path).is_err());
         }

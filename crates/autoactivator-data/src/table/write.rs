@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use autoactivator::format::NewFile;
 use serde_json::Value;
 
 use super::arrow;
-use super::beside::Beside;
 use super::columns::NAME;
 use crate::batch::Batch;
 use crate::error::{Error, bad};
@@ -21,14 +21,30 @@ pub(super) const CLASS: &str = "class";
 ///
 /// A writer that is dropped before leaves nothing behind.
 pub struct TableWriter {
-    file: Beside,
+    file: NewFile,
     begin: Begin,
-    origin: Option<Value>,
+    about: About,
     sink: Option<Box<dyn Sink>>,
 }
 
+/// What is written of a table besides its rows.
+pub(super) struct About {
+    /// Names of the features; by default f0, f1 and so on.
+    pub features: Option<Vec<String>>,
+    /// What computed the rows; csv files cannot keep it.
+    pub origin: Option<Value>,
+}
+
+impl About {
+    /// The name of a feature.
+    pub fn feature(&self, at: usize) -> String {
+        let named = self.features.as_ref().and_then(|names| names.get(at));
+        named.cloned().unwrap_or_else(|| format!("f{at}"))
+    }
+}
+
 /// Begins a file of one format; the batch tells which columns there are.
-pub(super) type Begin = fn(File, &Batch, Option<&Value>) -> Result<Box<dyn Sink>, String>;
+pub(super) type Begin = fn(File, &Batch, &About) -> Result<Box<dyn Sink>, String>;
 
 /// Takes the rows of a file of one format.
 pub(super) trait Sink: Send {
@@ -52,14 +68,14 @@ fn format_of(path: &Path) -> Result<Begin, Error> {
 }
 
 impl TableWriter {
-    /// Begins a table that will be called `path`. `origin` is what computed its rows, an
-    /// [`Origin`](crate::Origin) as JSON; csv files cannot keep it.
-    pub fn create(path: &Path, origin: Option<Value>) -> Result<Self, Error> {
+    /// Begins a table that will be called `path`. `features` are the names of its columns, where they have any, and
+    /// `origin` is what computed its rows, an [`Origin`](crate::Origin) as JSON; csv files cannot keep that.
+    pub fn create(path: &Path, features: Option<Vec<String>>, origin: Option<Value>) -> Result<Self, Error> {
         let begin = format_of(path)?;
         Ok(Self {
-            file: Beside::create(path)?,
+            file: NewFile::create(path)?,
             begin,
-            origin,
+            about: About { features, origin },
             sink: None,
         })
     }
@@ -70,7 +86,7 @@ impl TableWriter {
         let sink = match &mut self.sink {
             Some(sink) => sink,
             None => {
-                let begun = (self.begin)(self.file.open()?, batch, self.origin.as_ref());
+                let begun = (self.begin)(self.file.open()?, batch, &self.about);
                 self.sink.insert(begun.map_err(failed)?)
             }
         };
@@ -82,7 +98,7 @@ impl TableWriter {
         let path = self.file.path();
         let sink = self.sink.ok_or_else(|| bad(path, "there are no rows to write"))?;
         sink.finish().map_err(|reason| bad(path, reason))?;
-        self.file.give_name()
+        Ok(self.file.give_name()?)
     }
 }
 
@@ -92,9 +108,9 @@ struct CsvSink {
 }
 
 impl CsvSink {
-    fn begin(file: File, batch: &Batch, _origin: Option<&Value>) -> Result<Box<dyn Sink>, String> {
+    fn begin(file: File, batch: &Batch, about: &About) -> Result<Box<dyn Sink>, String> {
         let mut writer = BufWriter::new(file);
-        write_header(&mut writer, batch).map_err(|e| e.to_string())?;
+        write_header(&mut writer, batch, about).map_err(|e| e.to_string())?;
         Ok(Box::new(Self { writer }))
     }
 }
@@ -109,9 +125,9 @@ impl Sink for CsvSink {
     }
 }
 
-fn write_header(writer: &mut impl Write, batch: &Batch) -> io::Result<()> {
+fn write_header(writer: &mut impl Write, batch: &Batch, about: &About) -> io::Result<()> {
     let mut line = csv::Writer::from_writer(writer);
-    let features = (0..batch.x.rows().n_features()).map(|at| format!("f{at}"));
+    let features = (0..batch.x.rows().n_features()).map(|at| about.feature(at));
     let name = batch.names.as_ref().map(|_| NAME.to_owned());
     let class = batch.y.as_ref().map(|_| CLASS.to_owned());
     line.write_record(name.into_iter().chain(features).chain(class))?;

@@ -57,7 +57,7 @@ impl Consolidation {
         let pool = self.pool.as_deref().ok_or(Error::NoPool)?;
         Ok(Binding {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            origin: self.origin.clone(),
+            origin: self.input.origin.clone(),
             pool: pool_sha256(pool, &self.memory.standard)?,
             precision: self.params.precision,
             class_weights: self.params.class_weights.clone(),

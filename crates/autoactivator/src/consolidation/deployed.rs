@@ -7,7 +7,7 @@ use super::readout::Readout;
 use crate::data::ClassList;
 use crate::data::{Labels, Rows, check_rows};
 use crate::error::Error;
-use crate::learner::{Answer, Learner, Observer, Origin, Size};
+use crate::learner::{Answer, Input, Learner, Observer, Size};
 use crate::math::{Matrix, View, argmax, argmax_among, product};
 use crate::params::Precision;
 use crate::pool::Pool;
@@ -27,8 +27,8 @@ pub struct Deployed {
     pub calibration: Calibration,
     /// The classes, in order of arrival.
     pub classes: ClassList,
-    /// What computed the rows that the model was made from.
-    pub origin: Option<Origin>,
+    /// What a row is.
+    pub input: Input,
 }
 
 /// How one row is judged, node by node.

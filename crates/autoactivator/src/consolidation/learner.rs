@@ -15,9 +15,11 @@ use super::params::{ConsolidationParams, ReadoutKind};
 use super::readout::Centred;
 use crate::data::{Chunks, Labels, Rows, Sample, Table, check_rows, check_task, places, stride};
 use crate::error::Error;
-use crate::learner::{Learner, Observer, Origin, Size, Step};
+use crate::learner::{Input, Learner, Observer, Size, Step};
 use crate::params::{Checked, Precision};
-use crate::pool::{ConvolutionSpec, FeaturesSpec, FirstTask, OUTPUT_ROWS, Pool, PoolSpec, Standard};
+use crate::pool::{
+    ConvolutionSpec, FeaturesSpec, FirstTask, OUTPUT_ROWS, Pool, PoolSpec, Preparation, Standard,
+};
 
 /// Number of rows whose node outputs are held at a time.
 pub(crate) const SUMMED_TOGETHER: usize = 4096;
@@ -38,7 +40,7 @@ pub struct Consolidation {
     pub(crate) recruited: Vec<usize>,
     pub(crate) growth: Vec<TaskGrowth>,
     pub(crate) deployed: Option<Deployed>,
-    pub(crate) origin: Option<Origin>,
+    pub(crate) input: Input,
     /// Files that were learned as partial memories.
     pub(crate) ledger: Ledger,
 }
@@ -75,7 +77,7 @@ impl Consolidation {
             recruited: Vec::new(),
             growth: Vec::new(),
             deployed: None,
-            origin: None,
+            input: Input::default(),
             ledger: Ledger::default(),
         }
     }
@@ -108,14 +110,14 @@ impl Consolidation {
         &self.memory
     }
 
-    /// What computed the rows, if that is recorded.
-    pub fn origin(&self) -> Option<&Origin> {
-        self.origin.as_ref()
+    /// What a row is.
+    pub fn input(&self) -> &Input {
+        &self.input
     }
 
-    /// Records what computes the rows.
-    pub fn set_origin(&mut self, origin: Option<Origin>) {
-        self.origin = origin;
+    /// Says what a row is. What predicts learns of it with the next task.
+    pub fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
     }
 
     /// The files that arrived as partial memories; rows that were learned in any other way are in no ledger.
@@ -162,9 +164,13 @@ impl Consolidation {
 
     /// Begins a memory over a pool; `x` shows the scale of its outputs.
     fn take_pool(&mut self, pool: Box<dyn Pool>, x: Rows<'_>) {
-        let looked_at = x.gather(&places(x.len(), OUTPUT_ROWS));
-        let outputs = pool.outputs(looked_at.rows(), Precision::F32);
-        self.memory = Memory::new(pool.n_nodes(), Standard::learn(outputs.rows(), |v| v));
+        let standard = if self.params.private {
+            Standard::nothing(pool.n_nodes())
+        } else {
+            let looked_at = x.gather(&places(x.len(), OUTPUT_ROWS));
+            Standard::learn(pool.outputs(looked_at.rows(), Precision::F32).rows(), |v| v)
+        };
+        self.memory = Memory::new(pool.n_nodes(), standard);
         self.pool = Some(pool);
     }
 
@@ -193,11 +199,12 @@ impl Consolidation {
         };
         match &self.params.pool {
             Some(spec) => spec.make(&task),
+            None if self.params.private => private_pool(x.n_features()).make(&task),
             None => default_pool(&task).make(&task),
         }
     }
 
-    fn add(&mut self, x: Rows<'_>, places: &[u32], sign: f64) {
+    pub(super) fn add(&mut self, x: Rows<'_>, places: &[u32], sign: f64) {
         let Some(pool) = &self.pool else {
             return;
         };
@@ -334,7 +341,9 @@ impl Consolidation {
     /// Consolidates, and calibrates with the given rows of the task.
     fn end_task(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         let centred = self.solve()?;
-        self.calibrate(x, y, &centred);
+        if !self.params.private {
+            self.calibrate(x, y, &centred);
+        }
         Ok(())
     }
 
@@ -400,7 +409,7 @@ impl Consolidation {
     }
 
     /// The model that reads the recruited nodes; calibration continues from the previous one.
-    fn read_out(&self) -> Result<(Deployed, Centred), Error> {
+    pub(super) fn read_out(&self) -> Result<(Deployed, Centred), Error> {
         let pool = self.pool.as_deref().ok_or(Error::NothingLearned)?;
         let params = &self.params;
         let mut centred = Centred::new(&self.memory, &self.recruited);
@@ -419,7 +428,7 @@ impl Consolidation {
             readout,
             calibration,
             classes: self.memory.classes.clone(),
-            origin: self.origin.clone(),
+            input: self.input.clone(),
         };
         Ok((deployed, centred))
     }
@@ -504,68 +513,20 @@ impl Consolidation {
         Ok(())
     }
 
-    /// Subtracts everything that another learner over the same pool has learned, such as what two memories
-    /// have in common because they began from the same one.
-    pub fn subtract(&mut self, other: &Consolidation) -> Result<(), Error> {
-        let mut next = self.without(other)?;
-        next.refit()?;
-        *self = next;
-        Ok(())
-    }
-
-    /// The sums minus those of another learner over the same pool; the readout is unchanged.
-    fn without(&self, other: &Consolidation) -> Result<Self, Error> {
-        self.check_pool(other)?;
-        let mut next = self.clone();
-        next.ledger = self.ledger.without(&other.ledger);
-        next.memory.combine(&other.memory, -1.0)?;
-        next.check_less_than(&self.memory)?;
-        if next.memory.classes.is_empty() {
-            next.recruited.clear();
-        }
-        Ok(next)
-    }
-
     /// Refuses another learner whose sums cannot be added to these.
     pub(crate) fn check_pool(&self, other: &Consolidation) -> Result<(), Error> {
-        let reason = if self.origin != other.origin {
+        let reason = if self.input.origin != other.input.origin {
             "their rows come from different backbones"
         } else if self.pool != other.pool || self.memory.standard != other.memory.standard {
             "they were made from different seeds, parameters or first tasks"
+        } else if have_other_names(&self.input, &other.input) {
+            "their features have different names, or the same in another order"
         } else {
             return Ok(());
         };
         Err(Error::DifferentPools {
             reason: reason.to_owned(),
         })
-    }
-
-    /// Accepts the memory after a subtraction, unless it shows that what was subtracted had never been learned.
-    fn check_less_than(&mut self, before: &Memory) -> Result<(), Error> {
-        if let Some(reason) = self.memory.contradiction(before) {
-            return Err(Error::NeverLearned { reason });
-        }
-        self.memory.drop_emptied_classes(before);
-        Ok(())
-    }
-
-    /// Unlearns rows: the memory becomes what it would have been without them. A class of which no row is
-    /// left is no longer known.
-    pub fn unlearn(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
-        let mut next = self.clone_of_learned()?;
-        check_task(x, y, self.n_features(), self.growth.len())?;
-        let places = next.memory.classes.admit(y);
-        if next.memory.classes.len() > self.memory.classes.len() {
-            let class = &next.memory.classes.names()[self.memory.classes.len()];
-            return Err(self.memory.classes.unknown(class));
-        }
-        for (rows, places) in x.chunks(SUMMED_TOGETHER).zip(places.chunks(SUMMED_TOGETHER)) {
-            next.add(rows, places, -1.0);
-        }
-        next.check_less_than(&self.memory)?;
-        next.refit()?;
-        *self = next;
-        Ok(())
     }
 
     /// Renames a class; everything that was learned about it stays.
@@ -580,6 +541,7 @@ impl Consolidation {
         named
             .filter(|name| *name == from)
             .for_each(|name| to.clone_into(name));
+        self.ledger.rename_class(from, to);
         self.params.set(|params| {
             if let Some(weight) = params.class_weights.remove(from) {
                 params.class_weights.insert(to.to_owned(), weight);
@@ -587,37 +549,12 @@ impl Consolidation {
         });
         Ok(())
     }
+}
 
-    /// Forgets a class. After the last class only the pool is left, and learning starts anew.
-    pub fn drop_class(&mut self, name: &str) -> Result<(), Error> {
-        let mut next = self.clone_of_learned()?;
-        next.memory.drop_class(name)?;
-        next.refit()?;
-        *self = next;
-        Ok(())
-    }
-
-    /// A copy to be changed, so that `self` stays intact on failure; refused if nothing has been learned.
-    fn clone_of_learned(&self) -> Result<Self, Error> {
-        if self.memory.classes.is_empty() {
-            return Err(Error::NothingLearned);
-        }
-        Ok(self.clone())
-    }
-
-    /// Solves the readout again; recruited nodes stay as long as there is any class.
-    fn refit(&mut self) -> Result<(), Error> {
-        if self.memory.classes.is_empty() {
-            self.memory = Memory::new(self.memory.n_nodes(), self.memory.standard.clone());
-            self.recruited.clear();
-            self.growth.clear();
-            self.deployed = None;
-            return Ok(());
-        }
-        let (deployed, _) = self.read_out()?;
-        self.deployed = Some(deployed);
-        Ok(())
-    }
+/// Whether both name their features, and not alike.
+fn have_other_names(one: &Input, other: &Input) -> bool {
+    let names = one.features.as_ref().zip(other.features.as_ref());
+    names.is_some_and(|(one, other)| one != other)
 }
 
 /// Reports the number of rows added to the observer, and stops if it asks to; `of` is the total, where known.
@@ -655,11 +592,19 @@ fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
         }
         // The features themselves, whose scale is informative when they are few, and random nodes that large
         // features cannot dominate: a first task of one class shows little of how far away later ones lie.
-        _ => {
-            let directions = (8 * task.x.n_features()).clamp(128, 2048);
-            PoolSpec::Features(FeaturesSpec::default()).under_second_layer(directions)
-        }
+        _ => PoolSpec::Features(FeaturesSpec::default()).under_second_layer(directions(task.x.n_features())),
     }
+}
+
+/// The pool that takes nothing from rows: features pass through their soft roots, whose scale needs no first task.
+fn private_pool(n_features: usize) -> PoolSpec {
+    let preparation = Preparation::SoftRoot;
+    PoolSpec::Features(FeaturesSpec { preparation }).under_second_layer(directions(n_features))
+}
+
+/// Number of random directions beside this many features.
+fn directions(n_features: usize) -> usize {
+    (8 * n_features).clamp(128, 2048)
 }
 
 impl Learner for Consolidation {

@@ -14,7 +14,7 @@ use crate::params::Precision;
 use crate::pool::Standard;
 
 /// How far rounding may push a non-negative quantity below zero, relative to its former value.
-const SLACK: f64 = 1e-4;
+pub(super) const SLACK: f64 = 1e-4;
 
 /// Sums over all rows learned.
 #[derive(Clone, Debug, PartialEq)]
@@ -218,36 +218,6 @@ impl Memory {
         self.moments = self.moments.gather(kept.iter().copied());
         self.counts = kept.iter().map(|&c| self.counts[c]).collect();
         self.classes = kept.iter().map(|&c| self.classes.names()[c].clone()).collect();
-    }
-
-    /// Evidence that rows were subtracted that had never been learned; none if there is none.
-    pub(crate) fn contradiction(&self, before: &Memory) -> Option<String> {
-        if self.classes.len() > before.classes.len() {
-            let new = &self.classes.names()[before.classes.len()];
-            return Some(format!("class '{new}' is not known"));
-        }
-        for (c, &count) in self.counts.iter().enumerate() {
-            let name = &self.classes.names()[c];
-            if count < -SLACK {
-                return Some(format!("class '{name}' would have {count:.0} rows"));
-            }
-            let scale = before.moments.col(c).iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            let left = self.moments.col(c).iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            if count < SLACK && left > SLACK * scale {
-                return Some(format!("class '{name}' would keep sums without rows"));
-            }
-        }
-        // Σ h² of a node, minus what its class means alone account for, cannot be negative.
-        let within = |memory: &Memory, j: usize| {
-            let between: f64 = (0..memory.counts.len())
-                .filter(|&c| memory.counts[c] > SLACK)
-                .map(|c| memory.moments[(j, c)].powi(2) / memory.counts[c])
-                .sum();
-            memory.gram[(j, j)] - between
-        };
-        let negative =
-            (0..self.n_nodes()).find(|&j| within(self, j) < -SLACK * before.gram[(j, j)].max(1e-12));
-        negative.map(|j| format!("node {j} would have a negative variance"))
     }
 }
 

@@ -36,13 +36,14 @@ mod pack_partial;
 mod params;
 mod partial;
 mod readout;
+mod unlearn;
 
 pub use binding::Binding;
 pub use calibration::{Calibration, Scored};
 pub use deployed::{Contributions, Deployed};
 pub use forward::{Ended, Limits, recruit};
 pub use learner::{Consolidation, POOL_ROWS, SCORED, TaskGrowth};
-pub use ledger::Ledger;
+pub use ledger::{Ledger, Source};
 pub use memory::{Evidence, Memory};
 pub(crate) use pack::{DEPLOYED, NAME, pack, pack_deployed, unpack, unpack_deployed};
 pub(crate) use pack_partial::NAME as PARTIAL;

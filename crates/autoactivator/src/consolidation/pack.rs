@@ -11,6 +11,7 @@ use super::memory::Memory;
 use super::params::ConsolidationParams;
 use super::readout::Readout;
 use crate::data::ClassList;
+use crate::error::Error;
 use crate::format::Container;
 use crate::math::Matrix;
 use crate::params::Check;
@@ -52,7 +53,7 @@ struct ReadoutDescription {
 
 pub fn pack(learner: &Consolidation) -> Container {
     let mut container = Container::new(NAME);
-    container.origin = learner.origin.clone();
+    container.input = learner.input.clone();
     let pool = learner
         .pool
         .as_ref()
@@ -94,11 +95,18 @@ pub fn pack_deployed(deployed: &Deployed, half: bool) -> Container {
     } else {
         Container::new(DEPLOYED)
     };
-    container.origin = deployed.origin.clone();
+    container.input = deployed.input.clone();
     let pool = deployed.pool.pack(&mut container, "pool");
     let readout = pack_readout(&mut container, deployed);
     container.describe(&DeployedDescription { pool, readout });
     container
+}
+
+impl Deployed {
+    /// The bytes of a model file, in half precision if `half`.
+    pub fn to_bytes(&self, half: bool) -> Result<Vec<u8>, Error> {
+        pack_deployed(self, half).to_bytes()
+    }
 }
 
 fn pack_readout(container: &mut Container, deployed: &Deployed) -> ReadoutDescription {
@@ -115,7 +123,7 @@ pub fn unpack(container: &Container) -> Result<Consolidation, String> {
     let description: Description = container.description()?;
     let params = description.parameters.check().map_err(|e| e.to_string())?;
     let mut learner = Consolidation::new(params);
-    learner.origin = container.origin.clone();
+    learner.input = container.input.clone();
     learner.ledger = description.ledger;
     let Some(pool) = description.pool else {
         return Ok(learner);
@@ -220,6 +228,6 @@ fn unpack_deployed_parts(
         },
         calibration: readout.calibration,
         classes,
-        origin: container.origin.clone(),
+        input: container.input.clone(),
     })
 }

@@ -39,6 +39,10 @@ pub struct ConsolidationParams {
     pub fading: f64,
     /// Weight of a row of each class; 1 for classes that are not named. Each above 0.
     pub class_weights: BTreeMap<String, f64>,
+    /// Whether nothing but sums may be kept of rows: the pool depends on the seed alone, probabilities are not
+    /// calibrated, and learned files are not listed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -71,6 +75,7 @@ impl Default for ConsolidationParams {
             precision: Precision::F32,
             fading: 1.0,
             class_weights: BTreeMap::new(),
+            private: false,
             seed: 0,
         }
     }
@@ -102,6 +107,16 @@ impl Check for ConsolidationParams {
             .or_else(|| {
                 let inside = self.fading > 0.0 && self.fading <= 1.0;
                 unless(inside, "fading", &self.fading, "above 0 and at most 1")
+            })
+            .or_else(|| {
+                let pool = self.pool.as_ref().filter(|pool| !pool.is_private())?;
+                let kind = serde_json::to_value(pool).unwrap_or_default()["kind"].to_string();
+                unless(
+                    !self.private,
+                    "pool",
+                    &kind,
+                    "one that takes nothing from rows, because `private` is set: leave it out, or choose uniform or patches",
+                )
             })
             .or_else(|| {
                 let outside = self

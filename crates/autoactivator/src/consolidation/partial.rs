@@ -120,7 +120,7 @@ impl Consolidation {
         Self {
             pool: self.pool.clone(),
             memory: Memory::new(self.memory.n_nodes(), self.memory.standard.clone()),
-            origin: self.origin.clone(),
+            input: self.input.clone(),
             ledger: self.ledger.clone(),
             ..Self::new(self.params.clone())
         }

@@ -1,9 +1,10 @@
-//! Bytes on disk, all or none: written beside the old file, then renamed over it.
+//! Files on disk, all or none: written beside the old file, then renamed over it.
 //!
-//! A crash at any moment leaves the old file or the new one. The rename itself is synced where the system can do that.
+//! [`NewFile`] is the only way in which files are written. A crash at any moment, or a full disk, leaves the old file
+//! or the new one. The rename itself is synced where the system can do that.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,9 +13,62 @@ use crate::error::Error;
 /// The ending of an incomplete file.
 pub(crate) const UNFINISHED: &str = ".tmp";
 
+/// A file that gets its name only when it is whole: until then it lies beside its place, under a hidden name.
+///
+/// Dropped before it has its name, it is deleted.
+#[derive(Debug)]
+pub struct NewFile {
+    path: PathBuf,
+    beside: PathBuf,
+}
+
+impl NewFile {
+    /// Makes the file, so that a folder that cannot be written to is reported before anything is computed.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        let ending = format!(".{}{UNFINISHED}", std::process::id());
+        let beside = hidden_beside(path, &ending).map_err(|cause| io_error(path, cause))?;
+        let file = Self {
+            path: path.to_owned(),
+            beside,
+        };
+        file.open()?;
+        Ok(file)
+    }
+
+    /// The name that the file will have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The empty file, to write to.
+    pub fn open(&self) -> Result<File, Error> {
+        File::create(&self.beside).map_err(|cause| io_error(&self.path, cause))
+    }
+
+    /// Gives the file its name, once its content is on the disk.
+    pub fn give_name(self) -> Result<(), Error> {
+        // Windows syncs only what is open for writing.
+        let file = OpenOptions::new().write(true).open(&self.beside);
+        file.and_then(|file| file.sync_all())
+            .and_then(|()| fs::rename(&self.beside, &self.path))
+            .and_then(|()| sync_folder(folder_of(&self.path)))
+            .map_err(|cause| io_error(&self.path, cause))
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        // After `give_name` there is nothing left to delete.
+        let _ = fs::remove_file(&self.beside);
+    }
+}
+
 /// Writes a file whole: beside `path`, synced to disk, then renamed over what was there.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    replace(path, bytes).map_err(|cause| io_error(path, cause))
+    let file = NewFile::create(path)?;
+    let written = file.open()?.write_all(bytes);
+    written.map_err(|cause| io_error(path, cause))?;
+    file.give_name()
 }
 
 /// Reads a whole file.
@@ -28,21 +82,6 @@ pub(crate) fn io_error(path: &Path, cause: io::Error) -> Error {
         path: path.to_owned(),
         cause,
     }
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let beside = hidden_beside(path, &format!(".{}{UNFINISHED}", std::process::id()))?;
-    let written = File::create(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&beside, path));
-    if renamed.is_err() {
-        // The failure itself is reported; removing the leftover is best effort.
-        let _ = fs::remove_file(&beside);
-    }
-    renamed?;
-    sync_folder(folder_of(path))
 }
 
 /// Waits until a rename has reached the disk.

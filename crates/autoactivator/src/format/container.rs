@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::FORMAT_VERSION;
 use crate::error::Error;
-use crate::learner::Origin;
+use crate::learner::{Input, Origin};
 use crate::math::Matrix;
 
 /// The only metadata entry: a map of several has no fixed order, and the bytes must have one.
@@ -29,8 +29,8 @@ const BLANK: &str = "00000000000000000000000000000000000000000000000000000000000
 pub struct Container {
     /// Kind of learner.
     pub learner: String,
-    /// What computed the rows.
-    pub origin: Option<Origin>,
+    /// What a row is.
+    pub input: Input,
     description: Value,
     /// Whether matrices and lists are stored in half precision.
     half: bool,
@@ -54,6 +54,8 @@ struct Entry {
     learner: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     origin: Option<Origin>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    features: Option<Vec<String>>,
     description: Value,
 }
 
@@ -62,7 +64,7 @@ impl Container {
     pub fn new(learner: &str) -> Self {
         Self {
             learner: learner.to_owned(),
-            origin: None,
+            input: Input::default(),
             description: Value::Null,
             half: false,
             tensors: Vec::new(),
@@ -210,7 +212,8 @@ impl Container {
             written_by: env!("CARGO_PKG_VERSION").to_owned(),
             sha256: BLANK.to_owned(),
             learner: self.learner.clone(),
-            origin: self.origin.clone(),
+            origin: self.input.origin.clone(),
+            features: self.input.features.clone(),
             description: self.description.clone(),
         };
         let text = serde_json::to_string(&entry).map_err(|e| e.to_string())?;
@@ -260,7 +263,10 @@ impl Container {
         });
         Ok(Self {
             learner: entry.learner,
-            origin: entry.origin,
+            input: Input {
+                origin: entry.origin,
+                features: entry.features,
+            },
             description: entry.description,
             half: false,
             tensors: tensors.collect(),

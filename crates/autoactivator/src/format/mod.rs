@@ -1,6 +1,6 @@
 //! Model files at their lowest level: named tensors under a checksum, and bytes that reach the disk whole.
 //!
-//! [`Container`] is what every learner and every pool packs itself into; [`write_atomically`] is how bytes become a
+//! [`Container`] is what every learner and every pool packs itself into; [`NewFile`] is how bytes become a
 //! file. Neither knows what a model is.
 //!
 //! ```
@@ -20,7 +20,7 @@
 mod atomic;
 mod container;
 
-pub use atomic::write_atomically;
+pub use atomic::{NewFile, write_atomically};
 pub(crate) use atomic::{UNFINISHED, folder_of, hidden_beside, io_error, read};
 pub use container::Container;
 

@@ -9,7 +9,7 @@ use crate::consolidation::{Consolidation, Deployed, pack};
 use crate::data::{ImageShape, Labels, Rows};
 use crate::error::Error;
 use crate::format::Container;
-use crate::learner::{Answer, Learner, Origin};
+use crate::learner::{Answer, Input, Learner};
 use crate::math::Matrix;
 use crate::params::Check;
 
@@ -46,12 +46,12 @@ impl Learned for Consolidation {
         Consolidation::rename_class(self, from, to)
     }
 
-    fn origin(&self) -> Option<&Origin> {
-        Consolidation::origin(self)
+    fn input(&self) -> &Input {
+        Consolidation::input(self)
     }
 
-    fn set_origin(&mut self, origin: Option<Origin>) {
-        Consolidation::set_origin(self, origin);
+    fn input_mut(&mut self) -> &mut Input {
+        Consolidation::input_mut(self)
     }
 
     fn parameters(&self) -> Value {

@@ -7,7 +7,7 @@ use crate::consolidation::{Deployed, pack_deployed};
 use crate::data::Rows;
 use crate::error::Error;
 use crate::format::Container;
-use crate::learner::{Answer, Origin};
+use crate::learner::{Answer, Input};
 use crate::math::Matrix;
 
 impl Learned for Deployed {
@@ -52,12 +52,12 @@ impl Learned for Deployed {
         self.classes.rename(from, to)
     }
 
-    fn origin(&self) -> Option<&Origin> {
-        self.origin.as_ref()
+    fn input(&self) -> &Input {
+        &self.input
     }
 
-    fn set_origin(&mut self, origin: Option<Origin>) {
-        self.origin = origin;
+    fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
     }
 
     fn deployed(&self) -> Result<&Deployed, Error> {

@@ -14,6 +14,7 @@ pub fn describe(model: &dyn Learned, file_bytes: u64) -> Value {
         "n_features": model.n_features(),
         "classes": model.classes(),
         "origin": model.origin(),
+        "features": model.features(),
         "nodes": size.nodes,
         "model_mb": size.model_mb(),
         "memory_mb": size.memory_mb(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Model;
 use super::lock::WriteLock;
-use crate::consolidation::{Deployed, pack_deployed};
+use crate::consolidation::Deployed;
 use crate::error::Error;
 use crate::format::write_atomically;
 
@@ -49,7 +49,7 @@ impl ModelFile {
 
     /// Writes only the deployed model, in half precision if `half`; returns the size of the file.
     pub(super) fn write_deployed(&self, deployed: &Deployed, half: bool) -> Result<u64, Error> {
-        self.write_bytes(&pack_deployed(deployed, half).to_bytes()?)
+        self.write_bytes(&deployed.to_bytes(half)?)
     }
 
     fn write_bytes(&self, bytes: &[u8]) -> Result<u64, Error> {

@@ -10,7 +10,7 @@ use crate::consolidation::{Consolidation, Deployed};
 use crate::data::{ImageShape, Labels, Rows};
 use crate::error::Error;
 use crate::format::Container;
-use crate::learner::{Answer, Learner, Origin};
+use crate::learner::{Answer, Input, Learner, Origin};
 use crate::math::Matrix;
 
 /// What a kind of model can do.
@@ -66,11 +66,26 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
     /// Renames a class.
     fn rename_class(&mut self, from: &str, to: &str) -> Result<(), Error>;
 
+    /// What the rows are that the model takes.
+    fn input(&self) -> &Input;
+
+    /// Says what the rows are that the model takes.
+    fn input_mut(&mut self) -> &mut Input;
+
     /// What computed the rows that the model takes, if that is recorded.
-    fn origin(&self) -> Option<&Origin>;
+    fn origin(&self) -> Option<&Origin> {
+        self.input().origin.as_ref()
+    }
+
+    /// Names of the features, in the order of a row; none if they have no names.
+    fn features(&self) -> Option<&[String]> {
+        self.input().features.as_deref()
+    }
 
     /// Records what computes the rows that the model takes.
-    fn set_origin(&mut self, origin: Option<Origin>);
+    fn set_origin(&mut self, origin: Option<Origin>) {
+        self.input_mut().origin = origin;
+    }
 
     /// The parameters as a JSON object; null for a kind without any.
     fn parameters(&self) -> Value {

@@ -25,8 +25,11 @@ mod file;
 mod learned;
 mod lock;
 mod reactivation;
+mod receipt;
+mod sources;
 mod task;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -36,7 +39,7 @@ use std::sync::{PoisonError, RwLock};
 use serde_json::{Map, Value};
 
 use crate::consolidation::{self as additive, Consolidation, ConsolidationParams};
-use crate::data::{Labels, Table};
+use crate::data::{Labels, Rows, Table};
 use crate::error::Error;
 use crate::format::Container;
 use crate::learner::Observer;
@@ -48,7 +51,10 @@ pub use describe::{describe, rows_by_class, summary};
 pub use explain::{Explanation, NodeEvidence, TaskEvidence, UnitEvidence};
 pub use file::ModelFile;
 pub use learned::{Abilities, Learned};
+pub use receipt::Receipt;
 pub use task::{Task, growth};
+
+use receipt::Tally;
 
 /// A learned model of any kind.
 #[derive(Debug)]
@@ -172,20 +178,51 @@ impl Model {
         ModelFile::lock(path)?.write_deployed(self.deployed()?, half)
     }
 
-    /// Learns one task that arrives in batches, and returns its number of rows. `batches` is called once or
-    /// twice, and yields all of them each time. A kind that cannot learn batch by batch gets all rows at
-    /// once; the model is the same either way.
+    /// Learns one task, and returns what was understood of it. An error leaves the model unchanged.
+    pub fn teach(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<Receipt, Error> {
+        let mut tally = Tally::new(&*self.0);
+        tally.add(y);
+        self.learn(x, y, observer)?;
+        Ok(tally.receipt(&*self.0))
+    }
+
+    /// Learns one task that arrives in batches, and returns what was understood of it. `batches` is called
+    /// once or twice, and yields all of them each time. A kind that cannot learn batch by batch gets all rows
+    /// at once; the model is the same either way.
     pub fn learn_batches<E, B>(
         &mut self,
         mut batches: impl FnMut() -> Result<B, E>,
         observer: &mut dyn Observer,
-    ) -> Result<usize, E>
+    ) -> Result<Receipt, E>
+    where
+        E: From<Error>,
+        B: Iterator<Item = Result<(Table, Labels), E>>,
+    {
+        let tally = RefCell::new(Tally::new(&*self.0));
+        let counted = || {
+            tally.borrow_mut().restart();
+            let count = |batch: &Result<(Table, Labels), E>| {
+                if let Ok((_, y)) = batch {
+                    tally.borrow_mut().add(y);
+                }
+            };
+            Ok(batches()?.inspect(count))
+        };
+        self.learn_counted(counted, observer)?;
+        Ok(tally.into_inner().receipt(&*self.0))
+    }
+
+    fn learn_counted<E, B>(
+        &mut self,
+        mut batches: impl FnMut() -> Result<B, E>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), E>
     where
         E: From<Error>,
         B: Iterator<Item = Result<(Table, Labels), E>>,
     {
         if let Ok(memory) = self.consolidation_mut() {
-            return memory.learn_batches(batches, observer);
+            return memory.learn_batches(batches, observer).map(|_| ());
         }
         let (mut values, mut n_features, mut names) = (Vec::new(), 1, Vec::new());
         for batch in batches()? {
@@ -195,8 +232,7 @@ impl Model {
             names.extend((0..y.len()).map(|row| y.name(row).to_owned()));
         }
         let (x, y) = (Table::new(values, n_features)?, Labels::from_names(names));
-        self.learn(x.rows(), &y, observer)?;
-        Ok(y.len())
+        Ok(self.learn(x.rows(), &y, observer)?)
     }
 
     /// Merges in what other models over the same pool have learned, all of them with one solve; what every

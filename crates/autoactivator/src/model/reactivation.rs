@@ -10,7 +10,7 @@ use super::task::Task;
 use crate::data::{Labels, Rows};
 use crate::error::Error;
 use crate::format::Container;
-use crate::learner::{Answer, Learner, Origin};
+use crate::learner::{Answer, Input, Learner};
 use crate::math::Matrix;
 use crate::params::Check;
 use crate::reactivation::{Reactivation, RepeatedClasses, pack};
@@ -55,12 +55,12 @@ impl Learned for Reactivation {
         Reactivation::rename_class(self, from, to)
     }
 
-    fn origin(&self) -> Option<&Origin> {
-        Reactivation::origin(self)
+    fn input(&self) -> &Input {
+        Reactivation::input(self)
     }
 
-    fn set_origin(&mut self, origin: Option<Origin>) {
-        Reactivation::set_origin(self, origin);
+    fn input_mut(&mut self) -> &mut Input {
+        Reactivation::input_mut(self)
     }
 
     fn parameters(&self) -> Value {

@@ -50,6 +50,10 @@ impl Recipe for UniformSpec {
         self.nodes = nodes;
     }
 
+    fn is_private(&self) -> bool {
+        true
+    }
+
     fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
         let (n_inputs, g) = (task.x.n_features(), self.activation);
         Ok(Box::new(Dense {
@@ -89,6 +93,10 @@ impl Recipe for GaussianSpec {
 
     fn set_nodes(&mut self, nodes: usize) {
         self.nodes = nodes;
+    }
+
+    fn is_private(&self) -> bool {
+        self.preparation.is_private()
     }
 
     fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {

@@ -38,6 +38,11 @@ impl Recipe for FeaturesSpec {
     /// The number of nodes is that of the features, so there is no choice.
     fn set_nodes(&mut self, _: usize) {}
 
+    /// Features as they are would make the sum of a class of one row that row.
+    fn is_private(&self) -> bool {
+        self.preparation.is_private() && self.preparation != Preparation::None
+    }
+
     fn make(&self, task: &FirstTask<'_>, _: usize) -> Result<Box<dyn Pool>, Error> {
         let n_inputs = task.x.n_features();
         Ok(Box::new(Features {

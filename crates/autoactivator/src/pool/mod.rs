@@ -149,6 +149,9 @@ pub trait Recipe {
     /// Sets the number of nodes, if the kind has a choice.
     fn set_nodes(&mut self, nodes: usize);
 
+    /// Whether the pool takes nothing from the rows of the first task: it then depends on the seed alone.
+    fn is_private(&self) -> bool;
+
     /// Makes the pool for a first task; `layer` is its place in a stack of pools, 0 when it stands alone.
     fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error>;
 }
@@ -242,6 +245,11 @@ impl PoolSpec {
     /// Number of nodes for rows of `n_features`.
     pub fn n_nodes(&self, n_features: usize) -> usize {
         self.recipe().n_nodes(n_features)
+    }
+
+    /// Whether the pool takes nothing from the rows of the first task.
+    pub fn is_private(&self) -> bool {
+        self.recipe().is_private()
     }
 
     fn make_layer(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {

@@ -51,6 +51,10 @@ impl Recipe for PatchesSpec {
         self.nodes = nodes;
     }
 
+    fn is_private(&self) -> bool {
+        true
+    }
+
     fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
         let image = task.image("patches")?;
         let pool = Patches::random(&mut task.random(layer), image, self.nodes, self.activation);
@@ -87,6 +91,10 @@ impl Recipe for DifferencesSpec {
 
     fn set_nodes(&mut self, nodes: usize) {
         self.nodes = nodes;
+    }
+
+    fn is_private(&self) -> bool {
+        false
     }
 
     fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {

@@ -35,6 +35,13 @@ pub enum Preparation {
     RowSquareRoot,
 }
 
+impl Preparation {
+    /// Whether nothing is learned from the first task.
+    pub fn is_private(self) -> bool {
+        matches!(self, Self::None | Self::SoftRoot | Self::RowSquareRoot)
+    }
+}
+
 /// Means and deviations of the columns over the first task, which make columns comparable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standard {
@@ -65,6 +72,14 @@ impl Standard {
         Self {
             shift: sum.iter().map(|s| (s / n) as f32).collect(),
             scale: deviations.iter().map(|d| (1.0 / (d + floor)) as f32).collect(),
+        }
+    }
+
+    /// Leaves every column as it is, and takes nothing from rows.
+    pub fn nothing(n_columns: usize) -> Self {
+        Self {
+            shift: vec![0.0; n_columns],
+            scale: vec![1.0; n_columns],
         }
     }
 

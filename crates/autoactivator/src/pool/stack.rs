@@ -68,6 +68,10 @@ impl Recipe for StackSpec {
         self.directions = nodes;
     }
 
+    fn is_private(&self) -> bool {
+        self.first.is_private() && self.preparation.is_private()
+    }
+
     fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
         let mut random = task.random(layer);
         let first = self.first.make_layer(task, layer + 1)?;

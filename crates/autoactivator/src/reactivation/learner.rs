@@ -8,7 +8,7 @@ use super::unit::{Lesson, NeuralUnit};
 use crate::data::ClassList;
 use crate::data::{Labels, Rows, Table, check_rows, check_task};
 use crate::error::Error;
-use crate::learner::{Learner, Observer, Origin, Size};
+use crate::learner::{Input, Learner, Observer, Size};
 use crate::math::{Matrix, argmax, argmax_among, softmax};
 use crate::math::{Random, Stream};
 use crate::params::Checked;
@@ -26,7 +26,7 @@ pub struct Reactivation {
     pub(crate) n_features: Option<usize>,
     pub(crate) classes: ClassList,
     pub(crate) units: Vec<NeuralUnit>,
-    pub(crate) origin: Option<Origin>,
+    pub(crate) input: Input,
 }
 
 /// The unit that a group of rows woke, and the evidence.
@@ -50,7 +50,7 @@ impl Reactivation {
             n_features: None,
             classes: ClassList::default(),
             units: Vec::new(),
-            origin: None,
+            input: Input::default(),
         }
     }
 
@@ -64,14 +64,14 @@ impl Reactivation {
         &self.units
     }
 
-    /// What computed the rows, if that is recorded.
-    pub fn origin(&self) -> Option<&Origin> {
-        self.origin.as_ref()
+    /// What a row is.
+    pub fn input(&self) -> &Input {
+        &self.input
     }
 
-    /// Records what computes the rows.
-    pub fn set_origin(&mut self, origin: Option<Origin>) {
-        self.origin = origin;
+    /// Says what a row is.
+    pub fn input_mut(&mut self) -> &mut Input {
+        &mut self.input
     }
 
     /// Renames a class; its units stay as they are.

@@ -34,7 +34,7 @@ pub fn pack(learner: &Reactivation) -> Container {
         growth: unit.growth.clone(),
     });
     let mut container = Container::new(NAME);
-    container.origin = learner.origin.clone();
+    container.input = learner.input.clone();
     container.describe(&Description {
         parameters: learner.params().clone(),
         n_features: learner.n_features,
@@ -63,7 +63,7 @@ pub fn unpack(container: &Container) -> Result<Reactivation, String> {
         return Err("its units do not fit its description".to_owned());
     }
     let mut learner = Reactivation::new(params);
-    learner.origin = container.origin.clone();
+    learner.input = container.input.clone();
     learner.n_features = description.n_features;
     learner.classes = description.classes.into_iter().collect();
     for (unit, threshold) in description.units.into_iter().zip(thresholds) {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use arrow_array::builder::{Float32Builder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, RecordBatch};
+use autoactivator::format::NewFile;
 use parquet::arrow::ArrowWriter;
 
 use super::write::compressed;
 use crate::error::{Error, bad};
 use crate::table::AnswerRow;
-use crate::table::beside::Beside;
 
 /// Rows that are written at a time.
 const ROWS_AT_A_TIME: usize = 8192;
@@ -21,7 +21,7 @@ const ROWS_AT_A_TIME: usize = 8192;
 /// Its columns are `row`, `name`, `class`, `classes` and `probabilities`; the last two are lists of one length. A table
 /// that is dropped before leaves nothing behind.
 pub struct AnswerTable {
-    file: Beside,
+    file: NewFile,
     writer: Option<ArrowWriter<File>>,
     rows: Vec<AnswerRow>,
 }
@@ -30,7 +30,7 @@ impl AnswerTable {
     /// Begins a table that will be called `path`.
     pub fn create(path: &Path) -> Result<Self, Error> {
         Ok(Self {
-            file: Beside::create(path)?,
+            file: NewFile::create(path)?,
             writer: None,
             rows: Vec::new(),
         })
@@ -52,7 +52,7 @@ impl AnswerTable {
             let closed = writer.close();
             closed.map_err(|e| bad(self.file.path(), e.to_string()))?;
         }
-        self.file.give_name()
+        Ok(self.file.give_name()?)
     }
 
     fn flush(&mut self) -> Result<(), Error> {

@@ -15,6 +15,7 @@ use super::ordered::in_order;
 use super::record::Record;
 use crate::batch::Batches;
 use crate::error::{Error, bad, io_error};
+use crate::table::reading::Reading;
 use crate::table::{Columns, Content, NO_ROWS, Opened, batch_rows, read_start};
 
 /// Opens a file or a stream.
@@ -70,6 +71,10 @@ fn first_width(path: &Path, record: &Record, records: Records) -> Result<Option<
 }
 
 impl Content for Ipc {
+    fn reading(&self) -> Reading {
+        self.record.reading.clone()
+    }
+
     fn metadata(&self, key: &str) -> Option<&str> {
         self.schema.metadata().get(key).map(String::as_str)
     }

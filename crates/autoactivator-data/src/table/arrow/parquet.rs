@@ -18,6 +18,7 @@ use super::ordered::in_order;
 use super::record::Record;
 use crate::batch::{Batch, Batches};
 use crate::error::{Error, bad, io_error};
+use crate::table::reading::Reading;
 use crate::table::{Columns, Content, NO_ROWS, Opened, batch_rows};
 
 /// The fewest columns that are worth a thread of their own.
@@ -110,6 +111,10 @@ impl Parquet {
 }
 
 impl Content for Parquet {
+    fn reading(&self) -> Reading {
+        self.record.reading.clone()
+    }
+
     fn metadata(&self, key: &str) -> Option<&str> {
         let pairs = self.metadata.metadata().file_metadata().key_value_metadata()?;
         let pair = pairs.iter().find(|pair| pair.key == key)?;
@@ -147,6 +152,7 @@ impl Parquet {
             label: self.record.label.clone().filter(|_| first),
             name: self.record.name.clone().filter(|_| first),
             n_features,
+            reading: self.record.reading.clone(),
         };
         Self {
             mask: mask(&self.metadata, &record),

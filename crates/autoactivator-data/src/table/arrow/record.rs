@@ -16,7 +16,8 @@ use autoactivator::Table;
 
 use crate::batch::Batch;
 use crate::table::Shape;
-use crate::table::columns::{Columns, Use, choose};
+use crate::table::columns::{Columns, Records, Use, choose};
+use crate::table::reading::{ClassColumn, Reading};
 
 /// The columns of a table of records, by name.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub(super) struct Record {
     pub name: Option<String>,
     /// Features of a row; none for lists whose length is not known yet.
     pub n_features: Option<usize>,
+    /// How the table is read.
+    pub reading: Reading,
 }
 
 impl Record {
@@ -36,7 +39,12 @@ impl Record {
             .iter()
             .map(|field| (field.name().clone(), use_of(field.data_type())))
             .collect();
-        let chosen = choose(&columns, wanted)?;
+        let records = Records {
+            columns: &columns,
+            last_is_class: false,
+            index: None,
+        };
+        let chosen = choose(&records, wanted)?;
         let name_of = |at: usize| columns[at].0.clone();
         let n_features = match (&chosen.features[..], &schema.fields()) {
             ([at], fields) if columns[*at].1 == Use::List => match fields[*at].data_type() {
@@ -48,11 +56,26 @@ impl Record {
         if n_features == Some(0) {
             return Err("rows have no features".to_owned());
         }
+        let features: Vec<String> = chosen.features.iter().map(|&at| name_of(at)).collect();
+        let is_list = matches!(chosen.features[..], [at] if columns[at].1 == Use::List);
+        let left_out = chosen
+            .left_out
+            .iter()
+            .map(|&at| format!("column '{}' numbers the rows and is left out", name_of(at)));
+        let class = chosen.label.map(|(at, chosen)| ClassColumn {
+            name: format!("column '{}'", name_of(at)),
+            chosen,
+        });
         Ok(Self {
-            features: chosen.features.iter().map(|&at| name_of(at)).collect(),
-            label: chosen.label.map(name_of),
+            label: chosen.label.map(|(at, _)| name_of(at)),
             name: chosen.name.map(name_of),
             n_features,
+            reading: Reading {
+                features: (!is_list).then(|| features.clone()),
+                class,
+                notes: left_out.collect(),
+            },
+            features,
         })
     }
 

@@ -1,4 +1,5 @@
-//! Writes feature tables as Parquet or Arrow: `name` and `class` where there are any, and a list of features.
+//! Writes feature tables as Parquet or Arrow: `name` and `class` where there are any, and a list of features, which
+//! has no names for them.
 //!
 //! [`ParquetSink`] and [`IpcSink`] are what `TableWriter` writes to. Both keep the origin of the rows as metadata.
 
@@ -20,7 +21,7 @@ use serde_json::Value;
 use crate::batch::Batch;
 use crate::table::ORIGIN;
 use crate::table::columns::NAME;
-use crate::table::write::{CLASS, Sink};
+use crate::table::write::{About, CLASS, Sink};
 
 /// The column of features in written tables.
 const FEATURES: &str = "features";
@@ -38,7 +39,8 @@ pub(super) struct ParquetSink {
 }
 
 impl ParquetSink {
-    pub fn begin(file: File, batch: &Batch, origin: Option<&Value>) -> Result<Box<dyn Sink>, String> {
+    pub fn begin(file: File, batch: &Batch, about: &About) -> Result<Box<dyn Sink>, String> {
+        let origin = about.origin.as_ref();
         let properties = compressed()
             .map_err(|e| e.to_string())?
             .set_dictionary_enabled(false)
@@ -74,7 +76,8 @@ pub(super) struct IpcSink {
 }
 
 impl IpcSink {
-    pub fn begin(file: File, batch: &Batch, origin: Option<&Value>) -> Result<Box<dyn Sink>, String> {
+    pub fn begin(file: File, batch: &Batch, about: &About) -> Result<Box<dyn Sink>, String> {
+        let origin = about.origin.as_ref();
         let schema = record(batch, origin)?.schema();
         let writer = FileWriter::try_new(BufWriter::new(file), &schema);
         Ok(Box::new(Self {

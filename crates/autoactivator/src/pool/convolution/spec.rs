@@ -124,6 +124,11 @@ impl Recipe for ConvolutionSpec {
         self.filters = nodes;
     }
 
+    /// Filters are cut from images.
+    fn is_private(&self) -> bool {
+        false
+    }
+
     fn make(&self, task: &FirstTask<'_>, layer: usize) -> Result<Box<dyn Pool>, Error> {
         let image = task.image("convolution")?;
         Ok(Box::new(Convolution::cut(

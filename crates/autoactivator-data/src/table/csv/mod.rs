@@ -1,6 +1,8 @@
 //! Reads tables of comma-separated values: one row per line, with the class in the last column or in a named one.
 //!
-//! The first line tells the layout; a header is recognised by having no number among its features.
+//! `dialect` finds out how a file is written; [`Layout`] is what that says about all lines.
+
+mod dialect;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,11 +10,16 @@ use std::sync::Arc;
 use autoactivator::Table;
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
-use super::columns::{Chosen, Columns, NAME, Use, choose, is_label};
+use self::dialect::{Dialect, Sample, has_decimal_comma};
+use super::columns::{Chosen, Columns, NAME, Records, Use, choose};
+use super::reading::{ClassColumn, Reading};
 use super::source::Source;
 use super::{Content, NO_ROWS, Opened, Shape, batch_rows};
 use crate::batch::{Batch, Batches};
 use crate::error::{Error, bad};
+
+/// How much of a file is looked at before it is read.
+const SAMPLE: u64 = 1 << 16;
 
 /// Opens a file, with or without a header.
 pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
@@ -37,11 +44,14 @@ struct Csv {
     layout: Layout,
 }
 
-/// What the first line says about all others.
+/// What the start of a file says about all its lines.
 #[derive(Clone)]
 struct Layout {
+    dialect: Dialect,
+    decimal_comma: bool,
     n_columns: usize,
-    has_header: bool,
+    /// The names in the header, if there is one.
+    names: Option<Vec<String>>,
     chosen: Chosen,
 }
 
@@ -51,12 +61,17 @@ impl Csv {
         open: Arc<dyn Fn() -> Result<Source, Error> + Send + Sync>,
         columns: &Columns,
     ) -> Result<Self, Error> {
+        let (start, _) = open()?.up_to(SAMPLE)?;
+        let sample = Sample::new(&start, start.len() as u64 == SAMPLE);
+        let dialect = Dialect::find(&sample, columns).map_err(|reason| bad(path, reason))?;
+        let mut reader = reader(open()?, &dialect);
         let mut first = StringRecord::new();
-        let mut reader = reader(open()?);
-        if !read(&mut reader, &mut first, path)? {
-            return Err(bad(path, NO_ROWS));
+        for _ in 0..=dialect.skipped {
+            if !read(&mut reader, &mut first, path)? {
+                return Err(bad(path, NO_ROWS));
+            }
         }
-        let layout = Layout::new(&first, columns).map_err(|reason| bad(path, reason))?;
+        let layout = Layout::new(&first, dialect, columns).map_err(|reason| bad(path, reason))?;
         Ok(Self {
             path: path.to_owned(),
             open,
@@ -78,17 +93,22 @@ impl Content for Csv {
     fn batches(&self) -> Result<Batches, Error> {
         Ok(Box::new(CsvBatches {
             path: self.path.clone(),
-            reader: reader((self.open)()?),
+            reader: reader((self.open)()?, &self.layout.dialect),
+            to_skip: self.layout.dialect.skipped + usize::from(self.layout.names.is_some()),
             layout: self.layout.clone(),
             record: StringRecord::new(),
-            before_first: true,
             ended: false,
         }))
     }
+
+    fn reading(&self) -> Reading {
+        self.layout.reading()
+    }
 }
 
-fn reader(source: Source) -> Reader<Source> {
+fn reader(source: Source, dialect: &Dialect) -> Reader<Source> {
     ReaderBuilder::new()
+        .delimiter(dialect.delimiter)
         .has_headers(false)
         .flexible(true)
         .trim(Trim::All)
@@ -115,60 +135,71 @@ fn unreadable(path: &Path, error: csv::Error) -> Error {
 }
 
 impl Layout {
-    fn new(first: &StringRecord, wanted: &Columns) -> Result<Self, String> {
+    fn new(first: &StringRecord, dialect: Dialect, wanted: &Columns) -> Result<Self, String> {
         let n_columns = first.len();
-        let header = is_header(first, wanted).then(|| first.iter().map(str::to_owned));
-        let has_header = header.is_some();
-        let Some(names) = header else {
-            if wanted.label.is_some() || !wanted.features.is_empty() {
-                return Err("the first line holds no column names to choose from".to_owned());
-            }
-            let labelled = wanted.width != Some(n_columns);
-            let n_features = n_columns - usize::from(labelled);
-            if n_features == 0 {
-                return Err(ONE_COLUMN.to_owned());
-            }
-            return Ok(Self {
-                n_columns,
-                has_header,
-                chosen: Chosen {
-                    features: (0..n_features).collect(),
-                    label: labelled.then_some(n_features),
-                    name: None,
-                },
-            });
-        };
-        let names: Vec<String> = names.collect();
-        if n_columns == 1 && wanted.width != Some(1) {
+        let cells = first.iter().map(str::to_owned);
+        let names: Option<Vec<String>> = dialect.has_header.then(|| cells.collect());
+        let alone =
+            wanted.no_label || wanted.width == Some(1) || wanted.names.as_ref().is_some_and(|n| n.len() == 1);
+        if n_columns == 1 && !alone {
             return Err(ONE_COLUMN.to_owned());
         }
-        let mut wanted = wanted.clone();
-        let n_others = names.iter().filter(|name| *name == NAME).count();
-        let labelled = wanted.width != Some(n_columns - n_others) && wanted.features.is_empty();
-        if wanted.label.is_none() && labelled && !names.iter().any(|name| is_label(name)) {
-            wanted.label = names.last().cloned();
-        }
-        let uses = |name: String| {
-            let kind = if name == NAME { Use::Other } else { Use::Number };
-            (name, kind)
+        // Without a header, columns are called by their numbers.
+        let called = names
+            .clone()
+            .unwrap_or_else(|| (1..=n_columns).map(|at| at.to_string()).collect());
+        let uses = |(at, name): (usize, String)| {
+            let number = dialect.index != Some(at) && (name != NAME || names.is_none());
+            (name, if number { Use::Number } else { Use::Other })
         };
-        let columns: Vec<(String, Use)> = names.into_iter().map(uses).collect();
+        let columns: Vec<(String, Use)> = called.into_iter().enumerate().map(uses).collect();
+        let records = Records {
+            columns: &columns,
+            last_is_class: true,
+            index: dialect.index,
+        };
+        let by_position = Columns {
+            names: None,
+            width: wanted.width.or(wanted.names.as_ref().map(Vec::len)),
+            ..wanted.clone()
+        };
+        let wanted_here = if names.is_some() { wanted } else { &by_position };
         Ok(Self {
+            decimal_comma: wanted.decimal_comma,
             n_columns,
-            has_header,
-            chosen: choose(&columns, &wanted)?,
+            chosen: choose(&records, wanted_here)?,
+            dialect,
+            names,
         })
     }
-}
 
-/// Whether the first line is a header: no feature in it is a number, so that one misprint does not turn a row into one.
-fn is_header(first: &StringRecord, wanted: &Columns) -> bool {
-    let is_name = |cell: &str| !cell.is_empty() && cell.parse::<f32>().is_err();
-    let n_features = match wanted.width {
-        Some(width) if width == first.len() => width,
-        _ => first.len() - 1,
-    };
-    first.iter().take(n_features.max(1)).all(is_name)
+    /// How the file was read, for the user.
+    fn reading(&self) -> Reading {
+        let name = |at: usize| match &self.names {
+            Some(names) => format!("column '{}'", names[at]),
+            None => format!("column {}", at + 1),
+        };
+        let left_out = self.chosen.left_out.iter().map(|&at| {
+            let number = at + 1;
+            let called = self.names.as_ref().map_or("", |names| &names[at]);
+            let called = if called.is_empty() {
+                String::new()
+            } else {
+                format!(" ('{called}')")
+            };
+            format!("column {number}{called} only numbers or names the rows and is left out")
+        });
+        let features =
+            |names: &Vec<String>| self.chosen.features.iter().map(|&at| names[at].clone()).collect();
+        Reading {
+            features: self.names.as_ref().map(features),
+            class: self.chosen.label.map(|(at, chosen)| ClassColumn {
+                name: name(at),
+                chosen,
+            }),
+            notes: left_out.collect(),
+        }
+    }
 }
 
 /// The lines of a file, some at a time.
@@ -177,7 +208,8 @@ struct CsvBatches {
     reader: Reader<Source>,
     layout: Layout,
     record: StringRecord,
-    before_first: bool,
+    /// Lines before the first row.
+    to_skip: usize,
     ended: bool,
 }
 
@@ -201,7 +233,8 @@ impl CsvBatches {
         let (mut values, mut y, mut names) = (Vec::new(), Vec::new(), Vec::new());
         let mut n_rows = 0;
         while n_rows < batch_rows(n_features) && read(&mut self.reader, &mut self.record, &self.path)? {
-            if std::mem::take(&mut self.before_first) && self.layout.has_header {
+            if self.to_skip > 0 {
+                self.to_skip -= 1;
                 continue;
             }
             let line = self.record.position().map_or(0, csv::Position::line);
@@ -237,31 +270,65 @@ impl Layout {
                 "line {line} has {found} columns, the first line has {expected}"
             ));
         }
+        if let Some(at) = record.iter().position(|cell| cell.contains('\n')) {
+            return Err(format!(
+                "line {line}, column {}: a quoted text runs over several lines; is a quote missing?",
+                at + 1
+            ));
+        }
         for &at in &self.chosen.features {
             let cell = record.get(at).unwrap_or_default();
-            let column = at + 1;
-            values.push(number(cell).map_err(|why| format!("line {line}, column {column}: {why}"))?);
+            let number = self.number(cell).map_err(|why| self.refused(cell, line, at, why));
+            values.push(number?);
         }
-        if let Some(at) = self.chosen.label {
+        if let Some((at, _)) = self.chosen.label {
             let class = record.get(at).unwrap_or_default();
             if class.is_empty() {
                 return Err(format!("line {line}, column {}: the class is missing", at + 1));
             }
-            y.push(class.to_owned());
+            y.push(class_name(class));
         }
         Ok(())
     }
+
+    fn number(&self, cell: &str) -> Result<f32, &'static str> {
+        let number = if self.decimal_comma {
+            cell.replace(',', ".").parse::<f32>()
+        } else {
+            cell.parse::<f32>()
+        };
+        match number {
+            Ok(value) if value.is_finite() => Ok(value),
+            Ok(_) => Err("is not finite: remove the row or replace the value with a finite one"),
+            Err(_) if cell.is_empty() => Err("is empty: remove the row or fill the value in"),
+            Err(_) if has_decimal_comma(cell) => {
+                Err("has a decimal comma: say so with --decimal-comma, or write it with a point")
+            }
+            Err(_) => Err("is not a number; only the class may be text: choose its column with --label"),
+        }
+    }
+
+    /// The reason to refuse a cell.
+    fn refused(&self, cell: &str, line: u64, at: usize, why: &str) -> String {
+        let first = self.names.is_none() && line <= 1 + self.dialect.skipped as u64;
+        let hint = if first {
+            ", or say with --header that the first line holds names"
+        } else {
+            ""
+        };
+        format!("line {line}, column {}: '{cell}' {why}{hint}", at + 1)
+    }
 }
 
-fn number(cell: &str) -> Result<f32, String> {
-    match cell.parse::<f32>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(format!(
-            "'{cell}' is not finite: remove the row or replace the value with a finite one"
-        )),
-        Err(_) => Err(format!(
-            "'{cell}' is not a number; only the class may be text, in the last column or in one called class or label"
-        )),
+/// The name of a class; a whole number that a program wrote as `3.000e+00` is that number.
+fn class_name(cell: &str) -> String {
+    let number = cell
+        .contains(['e', 'E'])
+        .then(|| cell.parse::<f64>().ok())
+        .flatten();
+    match number {
+        Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number}"),
+        _ => cell.to_owned(),
     }
 }
 
@@ -309,12 +376,18 @@ mod tests {
     fn what_is_wrong_is_named_by_line_and_column() {
         refused(b"1,2,a\n3,x,b\n", "line 2, column 2: 'x' is not a number");
         refused(b"1,x,a\n", "line 1, column 2: 'x' is not a number");
-        refused(b"w,h,kind\n1,,a\n", "line 2, column 2: '' is not a number");
+        refused(b"w,h,kind\n1,,a\n", "line 2, column 2: '' is empty");
         refused(b"1,2,a\n3,NaN,b\n", "line 2, column 2: 'NaN' is not finite");
         refused(b"1,1e99,a\n", "line 1, column 2: '1e99' is not finite");
         refused(b"1,2,a\n3,b\n", "line 2 has 2 columns, the first line has 3");
         refused(b"1,2,\n", "line 1, column 3: the class is missing");
-        refused(b"1;2;a\n", "line 1 has one column");
+        refused(b"1\n2\n", "line 1 has one column");
+        refused(b"1,2,\"a\n3,4,b\n", "is a quote missing?");
+        refused(
+            b"w;h;kind\n1,5;2;a\n",
+            "has a decimal comma: say so with --decimal-comma",
+        );
+        refused(b"1,x,a\n", "or say with --header");
         refused(b"1,2,a\n1,2,\xff\n", "line 2: not UTF-8");
     }
 
@@ -341,7 +414,7 @@ mod tests {
         let wanted = Columns {
             features: vec!["h".to_owned()],
             label: Some("w".to_owned()),
-            width: None,
+            ..Columns::default()
         };
         let rows = read_text(text, &wanted).unwrap();
         assert_eq!(
