@@ -274,7 +274,7 @@ const stories = {
     await told('teach-problem');
     await page.fill('#token', 'a-long-secret-of-the-lab');
     await page.press('#token', 'Enter');
-    await page.waitForSelector('#built-in', { state: 'visible' });
+    await page.waitForSelector('#exam-title', { state: 'visible' });
     const saved = page.waitForEvent('download');
     await page.click('#download-memory');
     const download = await saved;
