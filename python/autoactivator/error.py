@@ -70,6 +70,10 @@ class FeatureCountError(AutoActivatorError, ValueError):
     """Rows whose width differs from that of the rows learned."""
 
 
+class CannotRejectError(AutoActivatorError, ValueError):
+    """An answer "unknown" requested of a model that cannot tell yet."""
+
+
 class NothingLearnedError(AutoActivatorError, NotFittedError):
     """A model that has learned nothing yet."""
 

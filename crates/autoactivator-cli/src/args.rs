@@ -155,11 +155,11 @@ pub struct LearnArgs {
 #[derive(Debug, Args)]
 pub struct NewModelArgs {
     /// Kind of a new model [default: consolidation]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "New model")]
     pub learner: Option<ModelKind>,
 
     /// Seed of a new model [default: 0]
-    #[arg(long)]
+    #[arg(long, help_heading = "New model")]
     pub seed: Option<u64>,
 
     #[command(flatten)]

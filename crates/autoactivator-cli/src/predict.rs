@@ -31,6 +31,7 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
     if asked && !(alone && model.abilities().rejects) {
         bail!("--proba, --top and --reject need a consolidation model, and rows judged alone");
     }
+    model.check_reject(args.reject)?;
     let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
     let mut answers = Answers::create(&output, format, model.classes(), detail)?;
     let mut tally = Tally::default();

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{ConsolidationParams, Model, ModelFile};
+use autoactivator::{ConsolidationParams, Error, Model, ModelFile};
 use autoactivator_data::Extractor;
 use autoactivator_data::Part;
 use autoactivator_data::origin::difference;
@@ -38,11 +38,12 @@ pub struct ServeArgs {
     #[arg(long)]
     empty: bool,
 
-    /// Rows that show what is remembered: a table, a folder of images, or the test part of a data set
+    /// Rows that show what is remembered: a table, a folder of images, or the test part of a data set; whoever has the
+    /// token can see them
     #[arg(long, value_name = "ROWS")]
     held_out: Option<PathBuf>,
 
-    /// File that holds the token for changes [default: the variable AUTOACTIVATOR_TOKEN; not needed on this machine]
+    /// File that holds the token for changes and downloads [default: the variable AUTOACTIVATOR_TOKEN; not needed on this machine]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
@@ -55,16 +56,17 @@ pub struct ServeArgs {
     quiet: bool,
 
     #[command(flatten)]
-    limits: LimitArgs,
+    data: DataArgs,
 
     #[command(flatten)]
     images: ImageArgs,
 
     #[command(flatten)]
-    data: DataArgs,
-
-    #[command(flatten)]
     new: NewModelArgs,
+
+    // Last, because its heading would otherwise also stand above options that follow.
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 /// How much a request may ask for.
@@ -117,7 +119,8 @@ impl LimitArgs {
 
 pub fn serve(args: &ServeArgs) -> Result<()> {
     let token = token(args)?;
-    // The lock is held from here on, so nobody else can change the file between reading and writing.
+    // The lock is held from here on, so nobody else can change the file between reading and writing. It also shows
+    // whether the folder can be written to.
     let file = ModelFile::lock(&args.model)?;
     let backbones = match args.images.backbones.as_slice() {
         [] => None,
@@ -154,8 +157,7 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
     Ok(())
 }
 
-/// The model in the file, or a new one. A new model is written at once, so that a folder without write permission is
-/// reported at startup.
+/// The model in the file, or a new one, which the server writes once it can start.
 fn open(file: &ModelFile, args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
     let origin = backbones.and_then(|backbones| serde_json::to_value(backbones.origin()).ok());
     if file.exists() {
@@ -176,13 +178,18 @@ fn open(file: &ModelFile, args: &ServeArgs, backbones: Option<&Extractor>) -> Re
         };
         starter::starter(make(&args.new, &params)?)?
     };
-    file.write(&model)?;
     Ok(model)
 }
 
 fn held_out(args: &ServeArgs, rows: &std::path::Path, model: &Model) -> Result<HeldOut> {
     let rows = RowsArgs::of_images(rows.to_owned(), args.images.clone(), args.data.clone());
     let (x, y) = RowSource::open(&rows, Part::Test, &Expected::of(Some(model)))?.collect(&[])?;
+    if let Some(expected) = model.n_features() {
+        let found = x.rows().n_features();
+        if found != expected {
+            return Err(Error::FeatureCount { expected, found }).with_context(|| rows.name());
+        }
+    }
     Ok(HeldOut {
         data: rows.name(),
         x,
@@ -193,12 +200,17 @@ fn held_out(args: &ServeArgs, rows: &std::path::Path, model: &Model) -> Result<H
 /// The token from the file or from the environment.
 fn token(args: &ServeArgs) -> Result<Option<String>> {
     let given = match &args.token_file {
-        Some(path) => Some(std::fs::read_to_string(path).with_context(|| path.display().to_string())?),
+        Some(path) => {
+            let named = || format!("--token-file {}", path.display());
+            Some(std::fs::read_to_string(path).with_context(named)?)
+        }
         None => std::env::var(TOKEN).ok(),
     };
     let given = given.map(|token| token.trim().to_owned());
     match given {
-        Some(token) if token.is_empty() => bail!("the token is empty: give a long random one"),
+        Some(token) if token.is_empty() => {
+            bail!("the token is empty: give a long random one, with --token-file or the variable {TOKEN}")
+        }
         given => Ok(given),
     }
 }

@@ -44,6 +44,7 @@ const ASSETS: &[Asset] = &[
     asset!("classes.js", "text/javascript; charset=utf-8"),
     asset!("docs.js", "text/javascript; charset=utf-8"),
     asset!("dom.js", "text/javascript; charset=utf-8"),
+    asset!("downloads.js", "text/javascript; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
     asset!("ink.js", "text/javascript; charset=utf-8"),
     asset!("layout.js", "text/javascript; charset=utf-8"),

@@ -22,6 +22,14 @@ use crate::limits::Limits;
 use crate::multipart::{self, Part};
 use crate::problem::Problem;
 
+/// What the parser expects, by the name of its type and in words.
+const IN_WORDS: [(&str, &str); 4] = [
+    ("expected f32", "expected a number"),
+    ("expected f64", "expected a number"),
+    ("expected usize", "expected a whole number, not below 0"),
+    ("expected a sequence", "expected a list"),
+];
+
 /// Examples to learn or to judge.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input<'a> {
@@ -314,9 +322,18 @@ fn unknown_field(part: &Part<'_>, known: &str) -> Problem {
     ))
 }
 
+/// Reads one JSON object. Lists are refused: their items would be taken for the fields, in the order of declaration.
 fn from_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Problem> {
-    serde_json::from_slice(bytes)
-        .map_err(|error| Problem::bad_request(format!("the JSON cannot be read: {error}")))
+    match bytes.trim_ascii_start().first() {
+        None => return Err(Problem::bad_request("the body is empty: send a JSON object")),
+        Some(b'{') => {}
+        Some(_) => return Err(Problem::bad_request("the body is not a JSON object: send one")),
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        let said = |text: String, (type_name, words): (&str, &str)| text.replace(type_name, words);
+        let message = IN_WORDS.into_iter().fold(error.to_string(), said);
+        Problem::bad_request(format!("the JSON cannot be read: {message}"))
+    })
 }
 
 /// Rows of one width, read into one list of values.

@@ -16,8 +16,8 @@ pub enum Error {
 
     /// An address that would let other machines change the model without a token.
     #[error(
-        "listening on {address} lets other machines in: set the token that they need to change the model, with \
-         --token-file or the environment variable AUTOACTIVATOR_TOKEN, or listen on 127.0.0.1"
+        "listening on {address} lets other machines in: set the token that they need to change or download the model, \
+         with --token-file or the environment variable AUTOACTIVATOR_TOKEN, or listen on 127.0.0.1"
     )]
     NoToken {
         /// Where the server was to listen.
@@ -25,12 +25,11 @@ pub enum Error {
     },
 
     /// An address that cannot be listened on.
-    #[error("cannot listen on {address}: {cause}")]
+    #[error("cannot listen on {address}: {cause}: choose another address or port with --listen")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system reported.
-        #[source]
+        /// What the system reported; part of the message, so not a source of its own.
         cause: std::io::Error,
     },
 

@@ -1,9 +1,10 @@
-//! Who may do what: changes need a bearer token; pages of other sites and other names for this machine are refused.
+//! Who may do what: changes and downloads need a bearer token; pages of other sites and other names for this machine are
+//! refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -12,9 +13,16 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::problem::Problem;
+use crate::routes;
 
-/// Routes that take a body but change nothing.
-const QUESTIONS: [&str; 2] = ["/v1/predict", "/v1/explain"];
+/// Who may use a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Everybody who can connect.
+    Open,
+    /// Whoever has the token, if the server has one.
+    Token,
+}
 
 /// Headers that every response has.
 const ALWAYS: [(HeaderName, HeaderValue); 3] = [
@@ -28,8 +36,10 @@ const ALWAYS: [(HeaderName, HeaderValue); 3] = [
 
 /// The checks that every request must pass.
 pub(crate) struct Guard {
-    /// SHA-256 of the token that changes need.
+    /// SHA-256 of the token.
     token: Option<[u8; 32]>,
+    /// Method, path and access of every route.
+    accesses: Vec<(&'static str, &'static str, Access)>,
     /// Origins whose pages may use this server too.
     cors: Vec<String>,
     /// Whether only this machine can connect.
@@ -40,6 +50,10 @@ impl Guard {
     pub(crate) fn new(token: Option<&str>, cors: Vec<String>, loopback: bool) -> Self {
         Self {
             token: token.map(|token| Sha256::digest(token).into()),
+            accesses: routes::table()
+                .into_iter()
+                .map(|(method, path, access, _)| (method, path, access))
+                .collect(),
             cors,
             loopback,
         }
@@ -49,16 +63,50 @@ impl Guard {
         self.token.is_some()
     }
 
-    fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
+    fn check_request(&self, request: &Request) -> Result<(), Problem> {
+        // A browser asks what is allowed before it sends the token.
+        if self.is_preflight(request) {
+            return self.check_host(request.headers());
+        }
+        let route = request.extensions().get::<MatchedPath>();
+        self.check(
+            request.method(),
+            route.map(MatchedPath::as_str),
+            request.headers(),
+        )
+    }
+
+    /// Whether the browser of a page of a listed origin asks what it may send.
+    fn is_preflight(&self, request: &Request) -> bool {
+        let origin = request.headers().get(header::ORIGIN);
+        request.method() == Method::OPTIONS && origin.is_some_and(|origin| self.is_listed(origin))
+    }
+
+    /// Checks a request for a route, or for none.
+    fn check(&self, method: &Method, route: Option<&str>, headers: &HeaderMap) -> Result<(), Problem> {
         self.check_host(headers)?;
-        if method.is_safe() {
-            return Ok(());
+        if !method.is_safe() {
+            self.check_origin(headers)?;
         }
-        self.check_origin(headers)?;
-        if QUESTIONS.contains(&path) {
-            return Ok(());
+        match self.access(method, route) {
+            Access::Open => Ok(()),
+            Access::Token => self.check_token(headers),
         }
-        self.check_token(headers)
+    }
+
+    /// The access of a route; whatever is not in the table needs the token.
+    fn access(&self, method: &Method, route: Option<&str>) -> Access {
+        // What answers GET answers HEAD.
+        let method = if method == Method::HEAD {
+            "get"
+        } else {
+            method.as_str()
+        };
+        let found = self
+            .accesses
+            .iter()
+            .find(|(named, path, _)| named.eq_ignore_ascii_case(method) && route == Some(*path));
+        found.map_or(Access::Token, |(_, _, access)| *access)
     }
 
     /// The domain of another site can be made to resolve to this machine; the request then carries that name
@@ -102,7 +150,7 @@ impl Guard {
             scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
         });
         let given = given.ok_or_else(|| {
-            Problem::unauthorized("changing the model needs a token: send it as a bearer token")
+            Problem::unauthorized("this needs the server's token: send it as a bearer token")
         })?;
         // Digests are compared to the end, so the time it takes reveals nothing about the token.
         let given: [u8; 32] = Sha256::digest(given).into();
@@ -131,13 +179,9 @@ impl Guard {
 /// Checks a request before any of its body is read, and adds the headers that every response has.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let checked = app
-        .guard
-        .check(request.method(), request.uri().path(), request.headers());
-    let listed = origin.as_ref().is_some_and(|origin| app.guard.is_listed(origin));
-    let mut response = match checked {
+    let mut response = match app.guard.check_request(&request) {
         Err(problem) => problem.into_response(),
-        Ok(()) if listed && request.method() == Method::OPTIONS => preflight(),
+        Ok(()) if app.guard.is_preflight(&request) => preflight(),
         Ok(()) => next.run(request).await,
     };
     app.guard.open(origin.as_ref(), &mut response);
@@ -189,7 +233,7 @@ mod tests {
     }
 
     fn status(guard: &Guard, method: &Method, path: &str, pairs: &[(&'static str, &'static str)]) -> u16 {
-        match guard.check(method, path, &headers(pairs)) {
+        match guard.check(method, Some(path), &headers(pairs)) {
             Ok(()) => 200,
             Err(problem) => problem.status.as_u16(),
         }
@@ -250,40 +294,46 @@ mod tests {
     }
 
     #[test]
-    fn changes_need_the_whole_token_and_nothing_else_does() {
+    fn the_whole_token_is_needed() {
         let guard = Guard::new(Some("a b"), Vec::new(), false);
-        let with = |method: &Method, path, token: &'static str| {
-            status(&guard, method, path, &[("authorization", token)])
-        };
-        for (method, path) in [
-            (Method::POST, "/v1/learn"),
-            (Method::POST, "/v1/unlearn"),
-            (Method::POST, "/v1/merge"),
-            (Method::DELETE, "/v1/classes/5"),
-            (Method::POST, "/"),
+        let with = |token| status(&guard, &Method::POST, "/v1/learn", &[("authorization", token)]);
+        assert_eq!(with("Bearer a b"), 200);
+        assert_eq!(with("bearer a b"), 200);
+        for token in [
+            "",
+            "Bearer",
+            "Bearer ",
+            "Bearer a",
+            "Bearer a b ",
+            "Bearer A b",
+            "Basic a b",
+            "a b",
         ] {
-            assert_eq!(with(&method, path, "Bearer a b"), 200);
-            assert_eq!(with(&method, path, "bearer a b"), 200);
-            for token in [
-                "",
-                "Bearer",
-                "Bearer ",
-                "Bearer a",
-                "Bearer a b ",
-                "Bearer A b",
-                "Basic a b",
-                "a b",
-            ] {
-                assert_eq!(with(&method, path, token), 401, "{token}");
-            }
-            assert_eq!(status(&guard, &method, path, &[]), 401);
+            assert_eq!(with(token), 401, "{token}");
         }
-        for (method, path) in [
-            (Method::GET, "/v1/model"),
-            (Method::POST, "/v1/predict"),
-            (Method::POST, "/v1/explain"),
-        ] {
-            assert_eq!(status(&guard, &method, path, &[]), 200);
+    }
+
+    #[test]
+    fn each_route_is_open_or_needs_the_token_as_its_table_says() {
+        let guard = Guard::new(Some("a"), Vec::new(), false);
+        let without_token = Guard::new(None, Vec::new(), false);
+        for (method, path, access, _) in routes::table() {
+            let sent = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+            let expected = if access == Access::Open { 200 } else { 401 };
+            assert_eq!(status(&guard, &sent, path, &[]), expected, "{method} {path}");
+            assert_eq!(status(&guard, &sent, path, &[("authorization", "Bearer a")]), 200);
+            assert_eq!(status(&without_token, &sent, path, &[]), 200);
         }
+    }
+
+    #[test]
+    fn what_is_not_in_the_table_needs_the_token() {
+        let guard = Guard::new(Some("a"), Vec::new(), false);
+        assert_eq!(status(&guard, &Method::HEAD, "/health", &[]), 200);
+        assert_eq!(status(&guard, &Method::HEAD, "/v1/download/memory", &[]), 401);
+        assert_eq!(status(&guard, &Method::POST, "/", &[]), 401);
+        assert_eq!(status(&guard, &Method::GET, "/v1/learn", &[]), 401);
+        assert_eq!(status(&guard, &Method::OPTIONS, "/v1/learn", &[]), 401);
+        assert!(guard.check(&Method::GET, None, &HeaderMap::new()).is_err());
     }
 }

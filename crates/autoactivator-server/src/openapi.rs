@@ -14,9 +14,10 @@ pub(crate) async fn document() -> Response {
 mod tests {
     use std::collections::BTreeSet;
 
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::guard::Access;
     use crate::routes;
 
     fn documented() -> Value {
@@ -34,9 +35,27 @@ mod tests {
         }
         let routes = routes::table().into_iter();
         let routed: BTreeSet<_> = routes
-            .map(|(method, path, _)| (method.to_owned(), path.to_owned()))
+            .map(|(method, path, ..)| (method.to_owned(), path.to_owned()))
             .collect();
         assert_eq!(described, routed);
+    }
+
+    #[test]
+    fn routes_that_need_the_token_say_so() {
+        let document = documented();
+        for (method, path, access, _) in routes::table() {
+            let route = &document["paths"][path][method];
+            let needs_token = access == Access::Token;
+            // Without a token, the server asks nobody for one.
+            let stated = route["security"] == json!([{ "token": [] }, {}]);
+            assert_eq!(stated, needs_token, "{method} {path}");
+            assert_eq!(route["security"].is_null(), !needs_token, "{method} {path}");
+            assert_eq!(
+                route["responses"]["401"].is_object(),
+                needs_token,
+                "{method} {path}"
+            );
+        }
     }
 
     #[test]

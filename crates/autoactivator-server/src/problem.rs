@@ -103,9 +103,10 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let (kind, message) = (autoactivator::kind(&error), error.to_string());
         match error {
-            Error::NoMemory | Error::NothingLearned | Error::OnlyConsolidation { .. } => {
-                Self::wrong_model(&kind, message)
-            }
+            Error::NoMemory
+            | Error::NothingLearned
+            | Error::CannotReject { .. }
+            | Error::OnlyConsolidation { .. } => Self::wrong_model(&kind, message),
             Error::Io { .. } | Error::Locked { .. } => Self::unavailable(&kind, message),
             Error::Interrupted => Self::timeout(&message),
             _ => Self::new(StatusCode::UNPROCESSABLE_ENTITY, &kind, message),

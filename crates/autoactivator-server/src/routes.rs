@@ -22,7 +22,10 @@ use crate::body::{self, Question};
 use crate::change::Change;
 use crate::describe::image_of;
 use crate::edition::Edition;
-use crate::guard::guard;
+use crate::guard::{
+    Access::{self, Open, Token},
+    guard,
+};
 use crate::log::log;
 use crate::metrics;
 use crate::openapi;
@@ -31,31 +34,34 @@ use crate::problem::Problem;
 type Shared = State<Arc<App>>;
 type Answered = Result<Response, Problem>;
 
-/// Every route with its method.
-pub(crate) fn table() -> Vec<(&'static str, &'static str, MethodRouter<Arc<App>>)> {
+/// A route: its method and path, who may use it, and what it does.
+type Route = (&'static str, &'static str, Access, MethodRouter<Arc<App>>);
+
+/// Every route. docs/server.md says why each is open or needs the token; a test compares the two.
+pub(crate) fn table() -> Vec<Route> {
     vec![
-        ("get", "/", get(assets::page)),
-        ("get", "/assets/{name}", get(assets::asset)),
-        ("get", "/docs", get(assets::docs)),
-        ("get", "/openapi.json", get(openapi::document)),
-        ("get", "/health", get(health)),
-        ("get", "/ready", get(ready)),
-        ("get", "/metrics", get(metrics)),
-        ("get", "/v1/model", get(model)),
-        ("get", "/v1/classes", get(classes)),
-        ("delete", "/v1/classes/{class}", delete(drop_class)),
-        ("post", "/v1/classes/{class}/rename", post(rename_class)),
-        ("post", "/v1/learn", post(learn)),
-        ("post", "/v1/unlearn", post(unlearn)),
-        ("post", "/v1/merge", post(merge)),
-        ("post", "/v1/predict", post(predict)),
-        ("post", "/v1/explain", post(explain)),
-        ("get", "/v1/growth", get(growth)),
-        ("get", "/v1/held-out", get(held_out)),
-        ("get", "/v1/examples", get(examples)),
-        ("get", "/v1/download/memory", get(download_memory)),
-        ("get", "/v1/download/model", get(download_model)),
-        ("get", "/v1/download/onnx", get(download_onnx)),
+        ("get", "/", Open, get(assets::page)),
+        ("get", "/assets/{name}", Open, get(assets::asset)),
+        ("get", "/docs", Open, get(assets::docs)),
+        ("get", "/openapi.json", Open, get(openapi::document)),
+        ("get", "/health", Open, get(health)),
+        ("get", "/ready", Open, get(ready)),
+        ("get", "/metrics", Open, get(metrics)),
+        ("get", "/v1/model", Open, get(model)),
+        ("get", "/v1/classes", Open, get(classes)),
+        ("delete", "/v1/classes/{class}", Token, delete(drop_class)),
+        ("post", "/v1/classes/{class}/rename", Token, post(rename_class)),
+        ("post", "/v1/learn", Token, post(learn)),
+        ("post", "/v1/unlearn", Token, post(unlearn)),
+        ("post", "/v1/merge", Token, post(merge)),
+        ("post", "/v1/predict", Open, post(predict)),
+        ("post", "/v1/explain", Open, post(explain)),
+        ("get", "/v1/growth", Open, get(growth)),
+        ("get", "/v1/held-out", Token, get(held_out)),
+        ("get", "/v1/examples", Open, get(examples)),
+        ("get", "/v1/download/memory", Token, get(download_memory)),
+        ("get", "/v1/download/model", Token, get(download_model)),
+        ("get", "/v1/download/onnx", Token, get(download_onnx)),
     ]
 }
 
@@ -63,7 +69,7 @@ pub(crate) fn table() -> Vec<(&'static str, &'static str, MethodRouter<Arc<App>>
 pub(crate) fn router(app: &Arc<App>) -> Router {
     let routes = table().into_iter();
     routes
-        .fold(Router::new(), |router, (_, path, handler)| {
+        .fold(Router::new(), |router, (_, path, _, handler)| {
             router.route(path, handler)
         })
         .fallback(async || Problem::not_found("NotFound", "there is nothing at this address: see /docs"))
@@ -112,6 +118,7 @@ async fn model(State(app): Shared) -> Response {
     described["takes"] = json!(if app.backbones.is_some() { "images" } else { "rows" });
     described["learns"] = json!(abilities.learns);
     described["undo"] = json!(abilities.unlearns);
+    described["rejects"] = json!(model.check_rejects().is_ok());
     described["rows"] = Value::Object(rows_by_class(&**model));
     described["limits"] = json!({
         "rows": limits.rows,
@@ -369,4 +376,33 @@ async fn download(
         ),
     ];
     Ok((headers, bytes).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = include_str!("../../../docs/server.md");
+
+    /// The lines of the table in docs/server.md: `| GET /health | open | why |`.
+    fn documented() -> Vec<(String, String, Access)> {
+        let lines = DOCUMENT.lines().filter_map(|line| {
+            let mut cells = line.strip_prefix("| `")?.split(" | ");
+            let (method, path) = cells.next()?.strip_suffix('`')?.split_once(' ')?;
+            let access = match cells.next()? {
+                "open" => Open,
+                "token" => Token,
+                other => panic!("{line}: {other} is no access"),
+            };
+            Some((method.to_lowercase(), path.to_owned(), access))
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn the_document_lists_every_route_with_its_access() {
+        let routes = table().into_iter();
+        let routed = routes.map(|(method, path, access, _)| (method.to_owned(), path.to_owned(), access));
+        assert_eq!(documented(), routed.collect::<Vec<_>>());
+    }
 }

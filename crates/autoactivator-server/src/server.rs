@@ -59,7 +59,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts listening for requests to `model`, which is what `file` holds.
+    /// Starts listening for requests to `model`, which is what `file` holds. If the file does not exist yet, it is written
+    /// last, so that a server that cannot start leaves nothing behind.
     pub fn start(options: Options, model: Model, file: ModelFile) -> Result<Self, Error> {
         let loopback = options.listen.ip().is_loopback();
         if !loopback && options.token.is_none() {
@@ -82,7 +83,11 @@ impl Server {
         let address = listener.local_addr()?;
         let limits = options.limits;
         let digits = Digits::behind(&model)?;
-        let file_bytes = std::fs::metadata(file.path()).map_or(0, |file| file.len());
+        let file_bytes = if file.exists() {
+            std::fs::metadata(file.path()).map_or(0, |file| file.len())
+        } else {
+            file.write(&model)?
+        };
         let current = Arc::new(Current::new(Edition::new(model, 0, file_bytes)));
         let stop = Arc::new(AtomicBool::new(false));
         let started = Writer::start(file, Arc::clone(&current), limits, Arc::clone(&stop))?;

@@ -30,15 +30,35 @@ export const api = {
   learn: (body) => ask('/v1/learn', { method: 'POST', body }),
   unlearn: (body) => ask('/v1/unlearn', { method: 'POST', body }),
   dropClass: (name) => ask(`/v1/classes/${encodeURIComponent(name)}`, { method: 'DELETE' }),
+  download,
   useToken(value) {
     token = value.trim();
+  },
+  get hasToken() {
+    return token !== '';
   },
   onConnection(hear) {
     listener = hear;
   },
 };
 
-async function ask(path, { method = 'GET', body } = {}) {
+async function ask(path, options) {
+  const response = await reach(path, options);
+  return response.json().catch(() => null);
+}
+
+/** A file of the server and its name. */
+async function download(path) {
+  const response = await reach(path);
+  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition'))?.[1] ?? 'model';
+  const file = await response.blob().catch(() => {
+    throw new Lost();
+  });
+  return { name, file };
+}
+
+/** The response to a request that the server accepts. */
+async function reach(path, { method = 'GET', body } = {}) {
   const headers = {};
   if (token) headers.authorization = `Bearer ${token}`;
   if (body && !(body instanceof FormData)) {
@@ -53,8 +73,8 @@ async function ask(path, { method = 'GET', body } = {}) {
     throw new Lost();
   }
   setConnected(true);
+  if (response.ok) return response;
   const answer = await response.json().catch(() => null);
-  if (response.ok) return answer;
   const said = answer?.error ?? { kind: 'Unreadable', message: `The server answered ${response.status}.` };
   throw new Refused(response.status, said, Number(response.headers.get('retry-after')) || 1);
 }

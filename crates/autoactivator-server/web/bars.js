@@ -10,6 +10,8 @@ const MOST = 12;
 const SETTLED = 900;
 
 export class Bars {
+  /** Whether "unknown" is wanted from a model that cannot answer it yet. */
+  cannotReject = false;
   #rows = new Map();
   #spoken;
 
@@ -64,7 +66,9 @@ export class Bars {
     const text = {
       idle: () => 'Waiting for a drawing',
       unknown: () => 'Unknown: unlike any class it has learned',
-      known: () => `${percent(probabilities[answer.class] ?? 0)} sure`,
+      known: () =>
+        `${percent(probabilities[answer.class] ?? 0)} sure` +
+        (this.cannotReject ? '; it cannot answer “unknown” yet' : ''),
     }[state]();
     verdict.dataset.state = state;
     const colour = `hue-${hue(state === 'known' ? this.taskOf(answer.class) : 1)}`;

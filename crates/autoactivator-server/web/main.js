@@ -6,6 +6,7 @@ import { Bars } from './bars.js';
 import { listenForCamera } from './camera.js';
 import { showClasses } from './classes.js';
 import { byId, plural } from './dom.js';
+import { listenForDownloads } from './downloads.js';
 import { Live } from './live.js';
 import { Network } from './network.js';
 import { Pad } from './pad.js';
@@ -115,7 +116,7 @@ function say(id, words) {
 async function refresh() {
   const [fresh, growth] = await Promise.all([api.model(), api.growth()]);
   model = fresh;
-  exam = model.held_out ? await api.heldOut() : null;
+  exam = await examine();
   const shown = exam?.strip?.map(({ row }) => row) ?? [];
   reader = new Reader(model, shown);
   tasks = new Tasks(growth.growth);
@@ -127,6 +128,29 @@ async function refresh() {
   teach.canUndo = model.undo;
   showModel();
   showSample();
+}
+
+/** The result on the held-out rows; null without them, or as long as the token that shows them is missing. */
+async function examine() {
+  if (!model.held_out || (model.needs_token && !api.hasToken)) return null;
+  try {
+    return await api.heldOut();
+  } catch (problem) {
+    if (problem.status === 401) return null;
+    throw problem;
+  }
+}
+
+/** Whether "unknown" is allowed, and whether the model can answer it yet. */
+function allowUnknown() {
+  const wanted = byId('reject').checked;
+  live.reject = wanted && model.rejects;
+  bars.cannotReject = wanted && !model.rejects && deploys();
+}
+
+/** A reactivation model cannot be deployed, and never answers "unknown". */
+function deploys() {
+  return model.learner !== 'reactivation';
 }
 
 /** The growth record; a deployed model has none and is shown as a single task. */
@@ -145,14 +169,12 @@ function showModel() {
   say('headline', headline(next));
   say('promise', promise(next));
   byId('teach-form').closest('section').hidden = byId('add').hidden = !model.learns;
-  // A reactivation model cannot be deployed, and never answers "unknown".
-  const rejects = model.learner !== 'reactivation';
-  byId('reject').closest('label').hidden = !rejects;
-  live.reject = rejects && byId('reject').checked;
+  byId('reject').closest('label').hidden = !deploys();
+  allowUnknown();
   byId('token-form').hidden = !model.needs_token;
   byId('pad-area').hidden = !reader.draws;
   byId('row-area').hidden = reader.takesImages || Boolean(model.image);
-  for (const kind of ['model', 'onnx']) byId(`download-${kind}`).closest('li').hidden = !rejects;
+  for (const kind of ['model', 'onnx']) byId(`download-${kind}`).closest('li').hidden = !deploys();
   showSeen(null);
   byId('class-name').maxLength = model.limits?.class_name ?? 200;
   byId('class-name').placeholder = next ?? 'star, my cup ...';
@@ -179,14 +201,16 @@ function listOf(names) {
 function listen() {
   byId('clear').addEventListener('click', startOver);
   byId('row').addEventListener('input', readRow);
-  byId('reject').addEventListener('change', ({ target }) => {
-    live.reject = target.checked;
+  byId('reject').addEventListener('change', () => {
+    allowUnknown();
     live.again();
   });
   byId('token').addEventListener('input', ({ target }) => api.useToken(target.value));
+  byId('token').addEventListener('change', start);
   byId('token-form').addEventListener('submit', (event) => event.preventDefault());
   const onProblem = (words) => say('input-problem', words);
   listenForPictures({ target: byId('pad-area'), onPictures: take, onProblem });
+  listenForDownloads();
   listenForCamera({ onPicture: (picture) => take([picture]), onProblem });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => reader && refresh());
   api.onConnection((now, before) => {

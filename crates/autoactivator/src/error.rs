@@ -137,6 +137,13 @@ pub enum Error {
         other: String,
     },
 
+    /// "Unknown" requested of a model that cannot tell yet which rows are unlike those it knows.
+    #[error("cannot answer \"unknown\" yet: {reason}, or leave out `reject`")]
+    CannotReject {
+        /// What is missing, and the remedy.
+        reason: &'static str,
+    },
+
     /// A prediction before anything was learned.
     #[error("nothing has been learned yet: learn a task first")]
     NothingLearned,
@@ -336,12 +343,12 @@ pub enum Error {
     Interrupted,
 
     /// A model file that another process is currently changing.
-    #[error(
-        "{}: another process is changing this model: wait until it is done, or end that process", path.display()
-    )]
+    #[error("{}: {holder}: stop it, or wait until it is done", path.display())]
     Locked {
         /// The file.
         path: PathBuf,
+        /// Who holds the file and for how long, as far as that is known.
+        holder: String,
     },
 
     /// A model file that cannot be read or written.

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answer, ask, draw, launch, obstacles, open, outcome, recognised, teach } from './browser.mjs';
 import { Server } from './server.mjs';
@@ -241,12 +241,49 @@ const stories = {
     await server.kill();
   },
 
+  async 'a model of one class answers, and says that it cannot answer unknown yet'(browser) {
+    const server = new Server(program, { options: ['--empty'] });
+    const { page, wrong, close } = await open(browser, await server.start());
+    await teach(page, 0, [3, 6]);
+    assert.equal(await ask(page, 0, 9), '0');
+    assert.match(await page.textContent('#verdict-text'), /cannot answer “unknown” yet/);
+    await page.uncheck('#reject');
+    await page.waitForFunction(() => !document.getElementById('verdict-text').textContent.includes('unknown'));
+    await page.check('#reject');
+    await teach(page, 1, [3, 6]);
+    await ask(page, 0, 9);
+    assert.doesNotMatch(await page.textContent('#verdict-text'), /cannot answer/);
+    assert.deepEqual(wrong, []);
+    await close();
+    await server.kill();
+  },
+
   async 'a token is asked for where one is needed, and a busy server is asked again'(browser) {
     const server = new Server(program, { env: { AUTOACTIVATOR_TOKEN: 'a-long-secret-of-the-lab' } });
-    const { page, close } = await open(browser, await server.start());
-    await page.click('#built-in');
-    await page.waitForFunction(() => document.getElementById('teach-problem').textContent !== '');
+    const { page, wrong, close } = await open(browser, await server.start());
+    const told = (id) => page.waitForFunction((id) => document.getElementById(id).textContent !== '', id);
+    assert.equal(await page.locator('#exam-title').isVisible(), false, 'held-out rows need the token');
+    await draw(page, 2, 1);
+    assert.equal(await answer(page), '2', 'predictions do not');
+    assert.deepEqual(wrong, []);
+    await page.click('#download-memory');
+    await told('download-problem');
+    await page.fill('#class-name', '2');
+    await page.click('#add');
+    await page.click('#teach');
+    await told('teach-problem');
     await page.fill('#token', 'a-long-secret-of-the-lab');
+    await page.press('#token', 'Enter');
+    await page.waitForSelector('#exam-title', { state: 'visible' });
+    const saved = page.waitForEvent('download');
+    await page.click('#download-memory');
+    const download = await saved;
+    assert.equal(download.suggestedFilename(), 'model.aact');
+    const same = readFileSync(join(server.folder, 'model.aact')).equals(readFileSync(await download.path()));
+    assert.ok(same, 'what is downloaded is the model file');
+    await page.waitForFunction(() => document.getElementById('download-problem').textContent === '');
+    await page.locator('.example .remove').click();
+    await page.fill('#class-name', '');
     const busy = {
       status: 429,
       headers: { 'retry-after': '1' },

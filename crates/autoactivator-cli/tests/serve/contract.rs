@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::common::Workplace;
 use crate::http::form;
-use crate::serving::{JSON, SMALL, Serving};
+use crate::serving::{SMALL, Serving};
 
 /// Rows of a digit that the starter does not know.
 fn fives(serving: &Serving, n: usize) -> Value {
@@ -351,58 +351,6 @@ fn a_model_that_has_learned_nothing_says_so() {
         message,
         json!("rows have 1 features, the model was learned with 2")
     );
-}
-
-#[test]
-fn requests_that_say_nothing_useful_are_told_so() {
-    let place = Workplace::new();
-    let serving = Serving::start(&place, &[&["new.aact"], &SMALL[..]].concat());
-    let learn = |body: &str| {
-        let reply = serving.send("POST", "/v1/learn", &[JSON], body.as_bytes());
-        (reply.status, reply.kind())
-    };
-    for (body, status, kind) in [
-        ("", 400, "BadRequest"),
-        ("[]", 400, "BadRequest"),
-        ("{\"rows\": [[1]]}", 400, "BadRequest"),
-        ("{\"rows\": [], \"classes\": []}", 400, "BadRequest"),
-        (
-            "{\"rows\": [[1], [1, 2]], \"classes\": [\"a\", \"a\"]}",
-            400,
-            "BadRequest",
-        ),
-        ("{\"rows\": [[1]], \"classes\": [\"\"]}", 400, "BadRequest"),
-        (
-            "{\"rows\": [[1]], \"classes\": [\"a\\u0007\"]}",
-            400,
-            "BadRequest",
-        ),
-        (
-            "{\"rows\": [[1]], \"classes\": [\"a\"], \"seed\": 1}",
-            400,
-            "BadRequest",
-        ),
-        ("{\"rows\": [[]], \"classes\": [\"a\"]}", 422, "NoFeatures"),
-        (
-            "{\"rows\": [[1]], \"classes\": [\"a\", \"b\"]}",
-            422,
-            "LengthMismatch",
-        ),
-        ("{\"rows\": [[1e39]], \"classes\": [\"a\"]}", 400, "BadRequest"),
-    ] {
-        assert_eq!(learn(body), (status, kind.to_owned()), "{body}");
-    }
-    let other = serving.send("POST", "/v1/learn", &["Content-Type: text/csv"], b"1,a");
-    assert_eq!(
-        (other.status, other.kind()),
-        (415, "UnsupportedMediaType".to_owned())
-    );
-    assert_eq!(
-        serving.send("PUT", "/v1/learn", &[], b"").header("allow"),
-        Some("POST")
-    );
-    assert_eq!(serving.get("/nothing").kind(), "NotFound");
-    assert_eq!(serving.read("/v1/model")["version"], json!(0));
 }
 
 #[test]

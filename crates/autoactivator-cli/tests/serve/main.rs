@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // A test may fail loudly.
 
+mod access;
 #[path = "../common/mod.rs"]
 mod common;
 mod contract;
 mod documents;
 mod durable;
 mod http;
+mod refused;
 mod safe;
 mod serving;
+mod startup;

@@ -44,6 +44,11 @@ impl Serving {
         Self { process, address }
     }
 
+    /// The id of the process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// `kill -9`.
     pub fn kill(&mut self) {
         self.process.kill().unwrap();

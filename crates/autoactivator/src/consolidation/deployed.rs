@@ -130,9 +130,24 @@ impl Deployed {
         Ok(Contributions { outputs, evidence })
     }
 
+    /// Refuses to answer "unknown" as long as there is nothing to tell known rows from others by.
+    pub fn check_rejects(&self) -> Result<(), Error> {
+        let reason = if self.classes.len() < 2 {
+            "the model knows only one class; learn a second one"
+        } else if self.calibration.highest.is_empty() {
+            "the model is not calibrated; learn some rows, or use `calibrate` when you merge partial memories"
+        } else {
+            return Ok(());
+        };
+        Err(Error::CannotReject { reason })
+    }
+
     /// Class and probabilities of each row; "unknown" where the highest score is as low as in the lowest
-    /// `reject` fraction of known rows.
+    /// `reject` fraction of known rows. Refuses a `reject` above 0 as long as the model cannot tell.
     pub fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
+        if reject > 0.0 {
+            self.check_rejects()?;
+        }
         let scores = self.scores(x)?;
         let threshold = self.calibration.threshold(reject);
         let answer = |i: usize| {

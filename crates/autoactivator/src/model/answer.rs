@@ -19,8 +19,8 @@ pub enum Detail {
 }
 
 impl Model {
-    /// Answers each row, judged alone, with this much detail. Refuses `reject` if this kind of model cannot
-    /// answer "unknown".
+    /// Answers each row, judged alone, with this much detail. Refuses `reject` if the model cannot answer "unknown",
+    /// or not yet.
     pub fn answer(&self, x: Rows<'_>, detail: Detail, reject: f64) -> Result<Vec<Answer>, Error> {
         self.check_reject(reject)?;
         if detail != Detail::Class || reject > 0.0 {
@@ -29,12 +29,13 @@ impl Model {
         Ok(self.predict(x)?.into_iter().map(Answer::sure).collect())
     }
 
-    /// Refuses `reject` if this kind of model cannot answer "unknown".
+    /// Refuses a `reject` above 0 if the model cannot answer "unknown", or not yet.
     pub fn check_reject(&self, reject: f64) -> Result<(), Error> {
-        if reject > 0.0 && !self.abilities().rejects {
-            return Err(self.cannot("answer \"unknown\""));
+        if reject > 0.0 {
+            self.check_rejects()
+        } else {
+            Ok(())
         }
-        Ok(())
     }
 }
 

@@ -38,6 +38,10 @@ impl Learned for Consolidation {
         Learned::deployed(self)?.answers(x, reject)
     }
 
+    fn check_rejects(&self) -> Result<(), Error> {
+        Learned::deployed(self)?.check_rejects()
+    }
+
     fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error> {
         explain::by_nodes(self, Learned::deployed(self)?, self.tasks(), row, reject)
     }

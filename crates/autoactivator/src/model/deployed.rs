@@ -38,6 +38,10 @@ impl Learned for Deployed {
         Deployed::answers(self, x, reject)
     }
 
+    fn check_rejects(&self) -> Result<(), Error> {
+        Deployed::check_rejects(self)
+    }
+
     /// All nodes form one group: a deployed model does not record which task recruited each of them.
     fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error> {
         let whole = Task {

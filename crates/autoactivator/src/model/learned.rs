@@ -21,7 +21,7 @@ pub struct Abilities {
     pub learns: bool,
     /// Whether the model can unlearn rows, drop classes and merge.
     pub unlearns: bool,
-    /// Whether the model can answer "unknown".
+    /// Whether the model can answer "unknown", once it has learned enough to tell: see [`Learned::check_rejects`].
     pub rejects: bool,
 }
 
@@ -59,6 +59,14 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
     /// Class and probabilities of each row, judged alone. A model that rejects answers "unknown" for a row it
     /// is less sure of than of all but the `reject` fraction of known rows.
     fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error>;
+
+    /// Refuses a model that cannot answer "unknown", or not yet.
+    fn check_rejects(&self) -> Result<(), Error> {
+        if self.abilities().rejects {
+            return Ok(());
+        }
+        Err(self.cannot("answer \"unknown\""))
+    }
 
     /// Why one row is answered as it is.
     fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error>;

@@ -1,10 +1,11 @@
 //! One writer at a time: a lock file beside the model. The system releases the lock when the process ends, no
-//! matter how.
+//! matter how. The file says who holds the lock, so that whoever is refused knows what to stop.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::holder;
 use crate::error::Error;
 use crate::format::{UNFINISHED, folder_of, hidden_beside, io_error};
 
@@ -22,7 +23,7 @@ impl WriteLock {
         let failed = |cause| io_error(path, cause);
         let file = hidden_beside(path, ".lock").map_err(failed)?;
         loop {
-            let held = OpenOptions::new()
+            let mut held = OpenOptions::new()
                 .create(true)
                 .truncate(false)
                 .write(true)
@@ -33,6 +34,7 @@ impl WriteLock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(Error::Locked {
                         path: path.to_owned(),
+                        holder: holder::read(&file),
                     });
                 }
                 Err(TryLockError::Error(cause)) => return Err(failed(cause)),
@@ -40,6 +42,7 @@ impl WriteLock {
             // The previous holder may have removed the file after we opened it and before we locked it.
             if is_at(&held, &file).map_err(failed)? {
                 tidy(path).map_err(failed)?;
+                holder::write(&mut held).map_err(failed)?;
                 return Ok(Self { file, _held: held });
             }
         }

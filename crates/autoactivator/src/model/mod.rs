@@ -22,6 +22,7 @@ mod deployed;
 mod describe;
 mod explain;
 mod file;
+mod holder;
 mod learned;
 mod lock;
 mod reactivation;
