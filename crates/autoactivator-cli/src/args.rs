@@ -78,7 +78,7 @@ pub struct RunArgs {
     pub dataset: String,
 
     /// How classes become tasks: 5, 10/5, 10,20,30,40, B50/10 or single
-    #[arg(long, visible_alias = "split")]
+    #[arg(long)]
     pub tasks: Option<Scenario>,
 
     /// One pass over all rows in random order, instead of one task after another
@@ -116,6 +116,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub data: DataArgs,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 
     #[command(flatten)]
     pub images: ImageArgs,

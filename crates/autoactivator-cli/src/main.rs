@@ -16,6 +16,7 @@ mod inspect;
 mod interrupt;
 mod learn;
 mod memory;
+mod outputs;
 mod predict;
 mod progress;
 mod reproduce;

@@ -95,6 +95,23 @@ impl<'a> RowSource<'a> {
         }
     }
 
+    /// The class of each image, before any feature is computed; nothing for rows that are not images.
+    pub fn image_classes(&self) -> impl Iterator<Item = &str> {
+        let images = match &self.content {
+            Content::Images(images) => images.folder.images(),
+            _ => &[],
+        };
+        images.iter().filter_map(|image| image.class.as_deref())
+    }
+
+    /// How many features an image has; none for rows that are not images.
+    pub fn image_features(&self) -> Option<usize> {
+        match &self.content {
+            Content::Images(images) => Some(images.extractor.n_features()),
+            _ => None,
+        }
+    }
+
     /// What computed the rows, if that is known.
     pub fn origin(&self) -> Option<Value> {
         match &self.content {

@@ -12,6 +12,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
+use crate::admission::no_rows;
 use crate::error::Error;
 use autoactivator_data::dataset::{Dataset, Split};
 
@@ -73,12 +74,13 @@ impl Scenario {
     /// The fewest classes that count as many.
     pub const MANY_CLASSES: usize = 20;
 
-    /// The scenario when none is given: even tasks, with at least two classes in each.
+    /// The scenario when none is given: even tasks of two classes or more, and at least two tasks, since one task
+    /// alone shows nothing about what is remembered.
     pub fn for_classes(n_classes: usize) -> Self {
         let tasks = if n_classes >= Self::MANY_CLASSES {
             Self::MANY_TASKS
         } else {
-            (n_classes / 2).clamp(1, Self::FEW_TASKS)
+            (n_classes / 2).clamp(2, Self::FEW_TASKS)
         };
         Self::Even {
             classes: None,
@@ -216,9 +218,7 @@ fn rows_by_class(split: &Split, which: &str) -> Result<Vec<Vec<usize>>, Error> {
     }
     match rows.iter().zip(split.y.names()).find(|(rows, _)| rows.is_empty()) {
         None => Ok(rows),
-        Some((_, class)) => Err(Error::Scenario(format!(
-            "class '{class}' has no {which} rows: add some, or remove the class from the data"
-        ))),
+        Some((_, class)) => Err(no_rows(class, which)),
     }
 }
 
@@ -357,6 +357,21 @@ mod tests {
         assert_eq!(sizes("2,4,...", 6).unwrap(), [2, 4]);
         assert_eq!(sizes("3,...", 7).unwrap(), [3, 3, 1]);
         assert_eq!(sizes("B50/10", 100).unwrap(), [vec![50], vec![5; 10]].concat());
+    }
+
+    /// The first sizes are those of digits, MNIST and FashionMNIST, the last those of CIFAR-100.
+    #[test]
+    fn a_scenario_that_nobody_chose_has_several_tasks() {
+        let sizes = |n_classes| Scenario::for_classes(n_classes).task_sizes(n_classes).unwrap();
+        assert_eq!(sizes(10), [2; 5]);
+        assert_eq!(sizes(2), [1, 1]);
+        assert_eq!(sizes(3), [2, 1]);
+        assert_eq!(sizes(4), [2, 2]);
+        assert_eq!(sizes(5), [3, 2]);
+        assert_eq!(sizes(7), [3, 2, 2]);
+        assert_eq!(sizes(19), [4, 4, 4, 4, 3]);
+        assert_eq!(sizes(26), [3, 3, 3, 3, 3, 3, 2, 2, 2, 2]);
+        assert_eq!(sizes(100), [10; 10]);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::curves::figures;
 use super::heat::heat_map;
-use super::{distinct, n_runs, three_digits};
+use super::{absent, distinct, n_runs, three_digits};
+use crate::admission::Absence;
 use crate::protocol::Protocol;
 use crate::record::{Outcome, Record, Run, Stat};
 
@@ -45,7 +46,13 @@ pub fn html(record: &Record) -> String {
         header(record),
         section(
             "Results",
-            &[summary(record), protocols(record), METRICS.to_owned()].concat(),
+            &[
+                summary(record),
+                absences(record),
+                protocols(record),
+                METRICS.to_owned(),
+            ]
+            .concat(),
         ),
         section("Task by task", &grid(&figures(record))),
         section("Accuracy on each task after each task", &heat_maps(record)),
@@ -122,6 +129,15 @@ fn summary(record: &Record) -> String {
         "<div class=\"card scroll\"><table class=\"summary\"><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>\
          </table></div>\n"
     )
+}
+
+/// The learners without results, and why.
+fn absences(record: &Record) -> String {
+    let line = |(how, absence): (&str, &Absence)| {
+        let (learner, reason) = (escape(&absence.learner), escape(&absence.reason));
+        format!("<p class=\"note\"><b>{learner}</b> {how}: {reason}</p>\n")
+    };
+    absent(record).map(line).collect()
 }
 
 fn summary_line(outcome: &Outcome) -> String {
@@ -295,6 +311,10 @@ mod tests {
         record.scenario = evil.into();
         record.dataset.name = evil.into();
         record.parameters = json!({evil: {evil: evil}});
+        record.left_out = vec![Absence {
+            learner: evil.into(),
+            reason: evil.into(),
+        }];
         for outcome in &mut record.results {
             outcome.learner = evil.into();
             outcome.protocol = evil.into();
