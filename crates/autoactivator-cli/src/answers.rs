@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use autoactivator::Answer;
 use autoactivator::model::{Detail, class_of, detailed, object};
-use autoactivator_data::table::{AnswerRow, AnswerTable};
+use autoactivator_data::table::{AnswerRow, AnswerTable, Beside};
 
 use crate::args::AnswerFormat;
 
@@ -23,8 +23,8 @@ pub struct Answers<'a> {
 }
 
 enum Sink {
-    Csv(Box<dyn Write>),
-    Jsonl(Box<dyn Write>),
+    Csv(Text),
+    Jsonl(Text),
     Parquet(Box<AnswerTable>),
 }
 
@@ -40,8 +40,8 @@ impl<'a> Answers<'a> {
         let sink = match (format, output) {
             (AnswerFormat::Parquet, Some(path)) => Sink::Parquet(Box::new(AnswerTable::create(path)?)),
             (AnswerFormat::Parquet, None) => bail!("a Parquet table needs a file: give one with --output"),
-            (AnswerFormat::Csv, _) => Sink::Csv(open(output)?),
-            (AnswerFormat::Jsonl, _) => Sink::Jsonl(open(output)?),
+            (AnswerFormat::Csv, _) => Sink::Csv(Text::open(output)?),
+            (AnswerFormat::Jsonl, _) => Sink::Jsonl(Text::open(output)?),
         };
         Ok(Self {
             classes,
@@ -54,7 +54,7 @@ impl<'a> Answers<'a> {
     /// Writes the answers for the next rows; `names` holds the names of these rows.
     pub fn write(&mut self, answers: &[Answer], names: Option<&[String]>) -> Result<()> {
         if self.row == 0
-            && let Sink::Csv(writer) = &mut self.sink
+            && let Sink::Csv(Text { writer, .. }) = &mut self.sink
         {
             let header = csv_header(self.classes, self.detail, names.is_some());
             writeln!(writer, "{header}")?;
@@ -71,11 +71,11 @@ impl<'a> Answers<'a> {
         let class = class_of(self.classes, answer);
         let probabilities = detailed(self.classes, answer, self.detail);
         match &mut self.sink {
-            Sink::Csv(writer) => {
+            Sink::Csv(Text { writer, .. }) => {
                 let line = csv_line(self.row, name, class, &probabilities, self.detail);
                 writeln!(writer, "{line}")?;
             }
-            Sink::Jsonl(writer) => {
+            Sink::Jsonl(Text { writer, .. }) => {
                 let line = object(self.classes, answer, self.detail, self.row, name);
                 writeln!(writer, "{line}")?;
             }
@@ -95,7 +95,7 @@ impl<'a> Answers<'a> {
     /// Flushes and closes the output.
     pub fn finish(self) -> Result<()> {
         match self.sink {
-            Sink::Csv(mut writer) | Sink::Jsonl(mut writer) => Ok(writer.flush()?),
+            Sink::Csv(text) | Sink::Jsonl(text) => text.finish(),
             Sink::Parquet(table) => Ok(table.finish()?),
         }
     }
@@ -112,14 +112,41 @@ fn by_name(output: Option<&Path>) -> AnswerFormat {
     }
 }
 
-fn open(output: Option<&Path>) -> Result<Box<dyn Write>> {
-    Ok(match output {
-        Some(path) => {
-            let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-            Box::new(BufWriter::new(file))
+/// Lines of text.
+struct Text {
+    writer: Box<dyn Write>,
+    /// The file that replaces the output when all answers are in it.
+    beside: Option<Beside>,
+}
+
+impl Text {
+    fn open(output: Option<&Path>) -> Result<Self> {
+        let Some(path) = output else {
+            let writer = Box::new(BufWriter::new(std::io::stdout().lock()));
+            return Ok(Self { writer, beside: None });
+        };
+        let cannot = || format!("cannot write {}", path.display());
+        // A pipe or a device cannot be replaced.
+        let beside = if path.is_file() || !path.exists() {
+            Some(Beside::create(path).with_context(cannot)?)
+        } else {
+            None
+        };
+        let file = match &beside {
+            Some(beside) => beside.open()?,
+            None => File::create(path).with_context(cannot)?,
+        };
+        let writer = Box::new(BufWriter::new(file));
+        Ok(Self { writer, beside })
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.writer.flush()?;
+        match self.beside {
+            Some(beside) => Ok(beside.give_name()?),
+            None => Ok(()),
         }
-        None => Box::new(BufWriter::new(std::io::stdout().lock())),
-    })
+    }
 }
 
 fn csv_header(classes: &[String], detail: Detail, named: bool) -> String {
@@ -164,13 +191,5 @@ fn quoted(name: &str) -> String {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {
         name.to_owned()
-    }
-}
-
-/// Refuses to write answers over the model file.
-pub fn refuse_same(output: Option<&PathBuf>, model: &Path) -> Result<()> {
-    match output {
-        Some(output) if output == model => bail!("{}: would overwrite the model", output.display()),
-        _ => Ok(()),
     }
 }

@@ -10,7 +10,7 @@ use autoactivator_data::Columns;
 use autoactivator_exam::contender::LearnerKind;
 use autoactivator_exam::protocol::Protocol;
 use autoactivator_exam::scenario::Scenario;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 
@@ -103,25 +103,30 @@ pub struct RunArgs {
     pub seed: u64,
 
     /// Write the record as JSON to this file; - writes it to stdout instead of the table
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
     pub json: Option<PathBuf>,
 
     /// Write the report to this file
-    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "report.html",
+        help_heading = "Outputs"
+    )]
     pub report: PathBuf,
 
     /// Write no report
-    #[arg(long)]
+    #[arg(long, help_heading = "Outputs")]
     pub no_report: bool,
-
-    #[command(flatten)]
-    pub data: DataArgs,
 
     #[command(flatten)]
     pub columns: ColumnArgs,
 
     #[command(flatten)]
     pub images: ImageArgs,
+
+    #[command(flatten)]
+    pub data: DataArgs,
 
     #[command(flatten)]
     pub shared: SharedArgs,
@@ -139,12 +144,12 @@ pub struct LearnArgs {
     /// The model file
     pub model: PathBuf,
 
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// Learn only these classes, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 
     #[command(flatten)]
     pub new: NewModelArgs,
@@ -154,11 +159,11 @@ pub struct LearnArgs {
 #[derive(Debug, Args)]
 pub struct NewModelArgs {
     /// Kind of a new model [default: consolidation]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = Resettable::Reset)]
     pub learner: Option<ModelKind>,
 
     /// Seed of a new model [default: 0]
-    #[arg(long)]
+    #[arg(long, help_heading = Resettable::Reset)]
     pub seed: Option<u64>,
 
     #[command(flatten)]
@@ -177,9 +182,6 @@ pub struct PredictArgs {
     /// The model file
     pub model: PathBuf,
 
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// Number of consecutive rows that are known to belong together, or all; by default each row is judged alone
     #[arg(long, default_value = "1", value_name = "ROWS|all", value_parser = group_size)]
     pub group: GroupSize,
@@ -197,12 +199,15 @@ pub struct PredictArgs {
     pub top: Option<usize>,
 
     /// Format of the answers [default: from the output's file name, or else csv]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Outputs")]
     pub format: Option<AnswerFormat>,
 
     /// Write the answers to this file instead of stdout
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Outputs")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 }
 
 /// Formats of answers.
@@ -221,19 +226,16 @@ pub struct EvalArgs {
     /// The model file
     pub model: PathBuf,
 
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct FeaturesArgs {
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// The table to write: .parquet, .arrow or .csv
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -241,6 +243,9 @@ pub struct FeaturesArgs {
     /// Which part of a data set that has both
     #[arg(long, value_enum, default_value = "train")]
     pub part: PartName,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 }
 
 /// Parts of a data set by name.
@@ -338,12 +343,12 @@ pub struct UnlearnArgs {
     /// The model file
     pub model: PathBuf,
 
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// Unlearn only the rows of these classes, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
@@ -399,7 +404,7 @@ pub struct InspectArgs {
 pub struct DataArgs {
     /// Folder that holds the data sets known by name; the user's cache folder is searched next [default: the variable
     /// AUTOACTIVATOR_DATA]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Data sets")]
     data_dir: Option<PathBuf>,
 }
 

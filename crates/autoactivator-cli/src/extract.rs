@@ -1,13 +1,16 @@
 //! `autoactivator features`: writes images or any other rows as a feature table.
 
 use anyhow::{Context, Result};
+use autoactivator::counted;
 use autoactivator_data::Part;
 use autoactivator_data::table::TableWriter;
 
 use crate::args::{FeaturesArgs, PartName};
+use crate::outputs;
 use crate::rows::{Expected, RowSource};
 
 pub fn features(args: &FeaturesArgs) -> Result<()> {
+    outputs::refuse_given(&args.output, &[&args.rows.rows])?;
     let part = match args.part {
         PartName::Train => Part::Train,
         PartName::Test => Part::Test,
@@ -22,8 +25,10 @@ pub fn features(args: &FeaturesArgs) -> Result<()> {
     }
     writer.finish()?;
     eprintln!(
-        "{}: {n_rows} rows of {n_features} features",
-        args.output.display()
+        "{}: {} of {}",
+        args.output.display(),
+        counted(n_rows, "row"),
+        counted(n_features, "feature")
     );
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `autoactivator learn`: learns one task into a model file.
 
 use anyhow::{Context, Result};
-use autoactivator::{ConsolidationParams, Model, ModelFile};
+use autoactivator::{ConsolidationParams, Model, ModelFile, counted};
 use autoactivator_data::Part;
 use serde_json::json;
 
@@ -18,7 +18,11 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     } else {
         None
     };
-    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(found.as_ref()))?;
+    let rows = RowSource::open(
+        &args.rows,
+        Part::Train,
+        &Expected::of(found.as_ref(), &args.model),
+    )?;
     let mut model = match found {
         Some(model) => model,
         None => {
@@ -26,11 +30,10 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
                 image: rows.image(),
                 ..ConsolidationParams::default()
             };
-            let mut model = make(&args.new, &base)?;
-            model.set_origin(rows.origin());
-            model
+            make(&args.new, &base)?
         }
     };
+    rows.remember(&mut model);
     let mut bar = TaskBar::new(rows.n_rows());
     let learned = learn_rows(&mut model, &rows, &args.classes, &mut bar);
     bar.finish();
@@ -38,10 +41,11 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     file.write(&model)?;
     let size = model.size();
     eprintln!(
-        "{}: learned {n_rows} rows; {} classes, {} nodes, model {:.3} MB, memory {:.3} MB",
+        "{}: learned {}; {}, {}, model {:.3} MB, memory {:.3} MB",
         args.model.display(),
-        model.classes().len(),
-        size.nodes,
+        counted(n_rows, "row"),
+        counted(model.classes().len(), "class"),
+        counted(size.nodes, "node"),
         size.model_mb(),
         size.memory_mb(),
     );

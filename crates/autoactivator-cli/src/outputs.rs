@@ -28,10 +28,15 @@ pub fn check(path: &Path, given: &[&Path]) -> Result<()> {
 /// Refuses to write over a file that was given, or over a table or image in a folder that was given.
 pub fn refuse_given(path: &Path, given: &[&Path]) -> Result<()> {
     let inside = |folder: &Path| path.exists() && is_data(path) && whole(path).starts_with(whole(folder));
-    if given.iter().any(|given| same(path, given) || inside(given)) {
-        bail!("{}: would overwrite what it is made from: choose another name", path.display());
+    let destroyed = given.iter().find(|given| same(path, given) || inside(given));
+    match destroyed {
+        None => Ok(()),
+        Some(given) => bail!(
+            "{}: would overwrite what was given as {}: choose another name",
+            path.display(),
+            given.display()
+        ),
     }
-    Ok(())
 }
 
 /// Whether two paths lead to one file, or will once it is written.

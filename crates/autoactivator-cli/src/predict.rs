@@ -2,16 +2,19 @@
 
 use anyhow::{Context, Result, bail};
 use autoactivator::model::{Detail, class_of};
-use autoactivator::{Answer, Error, Model, Rows};
+use autoactivator::{Answer, Error, Model, Rows, counted};
 use autoactivator_data::Batch;
 use autoactivator_data::Part;
 
-use crate::answers::{Answers, refuse_same};
+use crate::answers::Answers;
 use crate::args::{GroupSize, PredictArgs};
+use crate::outputs;
 use crate::rows::{Expected, RowSource};
 
 pub fn predict(args: &PredictArgs) -> Result<()> {
-    refuse_same(args.output.as_ref(), &args.model)?;
+    if let Some(output) = &args.output {
+        outputs::refuse_given(output, &[&args.model, &args.rows.rows])?;
+    }
     let model = Model::load(&args.model)?;
     if model.n_features().is_none() {
         bail!(Error::NothingLearned);
@@ -26,7 +29,7 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
     if asked && !(alone && model.abilities().rejects) {
         bail!("--proba, --top and --reject need a consolidation model, and rows judged alone");
     }
-    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
+    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model), &args.model))?;
     let mut answers = Answers::create(args.output.as_deref(), args.format, model.classes(), detail)?;
     let mut tally = Tally::default();
     for batch in grouped(&rows, args.group)? {
@@ -87,8 +90,9 @@ impl Tally {
             n => format!(", {n} unknown"),
         };
         eprintln!(
-            "{} of {} rows right ({percent:.2} %){rejected}",
-            self.right, self.rows
+            "{} of {} right ({percent:.2} %){rejected}",
+            self.right,
+            counted(self.rows, "row")
         );
     }
 }

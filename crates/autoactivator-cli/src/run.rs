@@ -117,7 +117,9 @@ fn refuse_failed(record: &Record) -> Result<()> {
         return Ok(());
     }
     let failed = record.failed.iter();
-    let failed: Vec<String> = failed.map(|f| format!("{} failed: {}", f.learner, f.reason)).collect();
+    let failed: Vec<String> = failed
+        .map(|f| format!("{} failed: {}", f.learner, f.reason))
+        .collect();
     bail!("{}", failed.join("; "))
 }
 

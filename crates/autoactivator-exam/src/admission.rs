@@ -212,7 +212,13 @@ mod tests {
             .map(|class| (class.name.as_str(), class.train, class.test))
             .collect();
         assert_eq!(found, [("9", 2, 0), ("10", 1, 1), ("b", 1, 1)]);
-        assert!(outline.check().unwrap_err().to_string().contains("'9' has no test rows"));
+        assert!(
+            outline
+                .check()
+                .unwrap_err()
+                .to_string()
+                .contains("'9' has no test rows")
+        );
     }
 
     #[test]
@@ -235,7 +241,8 @@ mod tests {
 
     #[test]
     fn parts_of_a_stream_repeat_classes() {
-        let online = |rest: &str| admitted(&format!("online = true\n{rest}"), &["a", "b", "c", "d"], 5).unwrap();
+        let online =
+            |rest: &str| admitted(&format!("online = true\n{rest}"), &["a", "b", "c", "d"], 5).unwrap();
         assert!(online("").left_out[0].reason.contains("repeated_classes"));
         assert!(left_out(&online("[reactivation]\nrepeated_classes = 'accept'")).is_empty());
         assert!(left_out(&online("tasks = '1'")).is_empty());
@@ -245,7 +252,10 @@ mod tests {
     fn a_pool_of_patches_needs_images() {
         let patches = "[consolidation.pool]\nkind = 'patches'\nnodes = 9";
         let classes = ["a", "b", "c", "d"];
-        assert_eq!(left_out(&admitted(patches, &classes, 5).unwrap()), ["consolidation"]);
+        assert_eq!(
+            left_out(&admitted(patches, &classes, 5).unwrap()),
+            ["consolidation"]
+        );
         let mut experiment =
             Experiment::parse(&format!("[consolidation]\nimage = '2x2'\n{patches}"), &[]).unwrap();
         let outline = Outline {
@@ -253,13 +263,20 @@ mod tests {
             ..Outline::of_classes(classes.repeat(2), classes)
         };
         experiment.admit(&outline).unwrap();
-        assert!(experiment.left_out[0].reason.contains("do not fit rows of 5 features"));
+        assert!(
+            experiment.left_out[0]
+                .reason
+                .contains("do not fit rows of 5 features")
+        );
     }
 
     #[test]
     fn an_exam_without_learners_is_refused_with_the_reasons() {
         let error = admitted("learners = ['reactivation']\ntasks = 'single'", &["a", "b"], 5).unwrap_err();
-        assert!(error.contains("reactivation: task 1 has only one class"), "{error}");
+        assert!(
+            error.contains("reactivation: task 1 has only one class"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
+use autoactivator::counted;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -152,7 +153,9 @@ impl Scenario {
     fn deal_evenly(&self, n_classes: usize, n_tasks: usize) -> Result<Vec<usize>, Error> {
         if n_tasks > n_classes {
             return Err(Error::Scenario(format!(
-                "scenario {self} has {n_tasks} tasks for {n_classes} classes: each task needs at least one class"
+                "scenario {self} has {} for {}: each task needs at least one class",
+                counted(n_tasks, "task"),
+                counted(n_classes, "class")
             )));
         }
         let (size, larger) = (n_classes / n_tasks, n_classes % n_tasks);
@@ -381,7 +384,7 @@ mod tests {
         refused("10,20", 100, "30 classes together, the data set has 100");
         refused("60,60,...", 100, "starts with 120 classes");
         refused("6,4,2,...", 20, "empty tasks with 8 classes left");
-        refused("B10/1", 10, "1 tasks for 0 classes");
+        refused("B10/1", 10, "1 task for 0 classes");
         refused("B8/3", 10, "3 tasks for 2 classes");
         refused(
             &format!("{},{}", usize::MAX, usize::MAX),

@@ -9,10 +9,11 @@ mod shards;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Model, ModelFile, write_atomically};
+use autoactivator::{Model, ModelFile, counted, write_atomically};
 use autoactivator_data::Part;
 
 use crate::args::{DropClassArgs, ExportArgs, MergeArgs, RenameClassArgs, UnlearnArgs};
+use crate::outputs;
 use crate::rows::{Expected, RowSource};
 
 pub use args::MemoryCommand;
@@ -55,7 +56,7 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
 pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
     let file = ModelFile::lock(&args.model)?;
     let mut model = load(&args.model)?;
-    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(Some(&model)))?;
+    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(Some(&model), &args.model))?;
     let (x, y) = rows.collect(&args.classes)?;
     model.unlearn(x.rows(), &y).with_context(|| args.rows.name())?;
     save(&file, &model)
@@ -78,6 +79,7 @@ pub fn rename_class(args: &RenameClassArgs) -> Result<()> {
 }
 
 pub fn export(args: &ExportArgs) -> Result<()> {
+    outputs::refuse_given(&args.output, &[&args.model])?;
     let model = Model::load(&args.model)?;
     let place = || args.model.display().to_string();
     let size = if args.onnx {
@@ -89,10 +91,9 @@ pub fn export(args: &ExportArgs) -> Result<()> {
         model.export(&args.output, args.half)?
     };
     eprintln!(
-        "{}: {} nodes, {} bytes",
+        "{}: {}, {size} bytes",
         args.output.display(),
-        model.size().nodes,
-        size
+        counted(model.size().nodes, "node"),
     );
     Ok(())
 }
@@ -110,9 +111,10 @@ fn save(file: &ModelFile, model: &Model) -> Result<()> {
     let rows = model.consolidation()?.memory().n_rows();
     file.write(model)?;
     eprintln!(
-        "{}: {rows} rows, {} classes",
+        "{}: {}, {}",
         file.path().display(),
-        model.classes().len()
+        counted(rows, "row"),
+        counted(model.classes().len(), "class")
     );
     Ok(())
 }

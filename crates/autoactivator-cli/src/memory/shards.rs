@@ -3,16 +3,18 @@
 //! `begin` makes the pool, each `build` sums its files over it, and `merge` adds the sums and solves the readout once.
 //! Only `begin` and `merge` write the model file, whole and at the end.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, Result, bail};
 use autoactivator::{
-    Check, Consolidation, ConsolidationParams, Labels, Learner, ModelFile, Partial, Share, Table,
+    Check, Consolidation, ConsolidationParams, Labels, Learner, ModelFile, Partial, Share, Table, counted,
 };
 use autoactivator_data::{FeatureTable, Shard, shard};
 
 use super::args::{BeginArgs, BuildArgs, MergeArgs};
 use super::{load, save};
-use crate::answers::refuse_same;
 use crate::given::{self, laid_over};
+use crate::outputs::refuse_given;
 use crate::progress::TaskBar;
 
 pub fn begin(args: &BeginArgs) -> Result<()> {
@@ -40,14 +42,16 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
     let (n_nodes, n_features) = (learner.memory().n_nodes(), learner.n_features().unwrap_or(0));
     file.write(&learner.into())?;
     eprintln!(
-        "{}: a pool of {n_nodes} nodes on {n_features} features; nothing learned yet",
-        args.model.display()
+        "{}: a pool of {} on {}; nothing learned yet",
+        args.model.display(),
+        counted(n_nodes, "node"),
+        counted(n_features, "feature")
     );
     Ok(())
 }
 
 pub fn build(args: &BuildArgs) -> Result<()> {
-    refuse_same(Some(&args.output), &args.model)?;
+    refuse_given(&args.output, &given(&args.model, &args.parts))?;
     let mut share = Share::of(load(&args.model)?.consolidation()?)?;
     let columns = args.columns.columns();
     let mut bar = TaskBar::new(None);
@@ -71,11 +75,11 @@ pub fn build(args: &BuildArgs) -> Result<()> {
     let partial = share.into_partial()?;
     partial.save(&args.output, args.single)?;
     eprintln!(
-        "{}: {} rows from {} files, {} classes, {} bytes",
+        "{}: {} from {}, {}, {} bytes",
         args.output.display(),
-        partial.sums().n_rows(),
-        partial.files().len(),
-        partial.sums().classes().len(),
+        counted(partial.sums().n_rows(), "row"),
+        counted(partial.files().len(), "file"),
+        counted(partial.sums().classes().len(), "class"),
         std::fs::metadata(&args.output)?.len(),
     );
     Ok(())
@@ -98,11 +102,18 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
         eprintln!("note: probabilities are not calibrated: use --calibrate to name a table that was learned");
     }
     eprintln!(
-        "added {} rows from {} files",
-        sum.sums().n_rows(),
-        sum.files().len()
+        "added {} from {}",
+        counted(sum.sums().n_rows(), "row"),
+        counted(sum.files().len(), "file")
     );
     save(&file, &model)
+}
+
+/// The files that a command reads.
+fn given<'a>(model: &'a Path, parts: &'a [PathBuf]) -> Vec<&'a Path> {
+    std::iter::once(model)
+        .chain(parts.iter().map(PathBuf::as_path))
+        .collect()
 }
 
 /// The sum of all partial memories that hold something new.

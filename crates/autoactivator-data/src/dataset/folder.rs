@@ -92,6 +92,6 @@ mod tests {
         assert_eq!(data.test.y.codes(), [1, 0]);
         write("test.csv", "4,1,b\n");
         let error = open(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("1 features, test rows have 2"), "{error}");
+        assert!(error.contains("1 feature, test rows have 2"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use autoactivator::{ImageShape, Labels, Table};
+use autoactivator::{ImageShape, Labels, Table, counted};
 
 use super::{Dataset, Split};
 use crate::batch::Batch;
@@ -95,7 +95,8 @@ fn check_shapes(path: &Path, train: &NamedRows, test: &NamedRows) -> Result<(), 
     let (expected, found) = (train.x.rows().n_features(), test.x.rows().n_features());
     if expected != found {
         let reason = format!(
-            "training rows have {expected} features, test rows have {found}: both need the same number"
+            "training rows have {}, test rows have {found}: both need the same number",
+            counted(expected, "feature")
         );
         return Err(bad(path, reason));
     }

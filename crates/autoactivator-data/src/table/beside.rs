@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, io_error};
 
 /// A file that is being written; dropped before it has its name, it is deleted.
-pub(super) struct Beside {
+pub struct Beside {
     path: PathBuf,
     beside: PathBuf,
 }

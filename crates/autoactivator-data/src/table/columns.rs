@@ -27,7 +27,10 @@ impl Columns {
         if self.label.is_none() && self.features.is_empty() {
             return Ok(());
         }
-        Err(bad(path, "is no table: --label and --columns choose columns of a table"))
+        Err(bad(
+            path,
+            "is no table: --label and --columns choose columns of a table",
+        ))
     }
 
     /// The file of labels that belongs to an array: the one that was named, else the one `beside` it.

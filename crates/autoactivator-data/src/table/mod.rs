@@ -62,6 +62,7 @@ use crate::batch::{Batch, Batches};
 use crate::error::{Error, bad, io_error};
 pub use answer::AnswerRow;
 pub use arrow::AnswerTable;
+pub use beside::Beside;
 pub use columns::Columns;
 use source::Source;
 pub use write::TableWriter;

@@ -2,6 +2,7 @@
 //!
 //! [`html`] puts the page together, section by section; `heat` and `curves` give the pictures, `page.css` the looks.
 
+use autoactivator::{counted, noun_for};
 use serde_json::Value;
 
 use super::curves::figures;
@@ -94,14 +95,14 @@ pub(super) fn escape(text: &str) -> String {
 fn header(record: &Record) -> String {
     let data = &record.dataset;
     let facts = [
-        (data.n_classes, "classes"),
-        (data.n_train, "training rows"),
-        (data.n_test, "test rows"),
-        (data.n_features, "features"),
-        (n_runs(record), "runs"),
+        (data.n_classes, "class"),
+        (data.n_train, "training row"),
+        (data.n_test, "test row"),
+        (data.n_features, "feature"),
+        (n_runs(record), "run"),
     ];
     let facts: String = facts
-        .map(|(n, what)| format!("<li><b>{}</b> {what}</li>", grouped(n as f64)))
+        .map(|(n, what)| format!("<li><b>{}</b> {}</li>", grouped(n as f64), noun_for(n, what)))
         .concat();
     format!(
         "<header><p class=\"kicker\">Class-incremental exam</p>\n<h1>{} <span>{}</span></h1>\n\
@@ -204,9 +205,9 @@ fn meaning(name: &str) -> String {
 fn heat_maps(record: &Record) -> String {
     let maps: String = record.results.iter().map(heat_map).collect();
     format!(
-        "<p class=\"note\">Row: after learning that task. Column: examined on that task. Mean of {} runs, percent.</p>\n\
+        "<p class=\"note\">Row: after learning that task. Column: examined on that task. Mean of {}, percent.</p>\n\
          {SCALE}{}",
-        n_runs(record),
+        counted(n_runs(record), "run"),
         grid(&maps)
     )
 }

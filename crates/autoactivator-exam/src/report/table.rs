@@ -2,6 +2,8 @@
 //!
 //! [`table`] is the whole of it; [`html`](super::html()) shows the same figures and more.
 
+use autoactivator::counted;
+
 use super::{absent, n_runs, three_digits};
 use crate::record::{Outcome, Record};
 
@@ -30,12 +32,7 @@ pub fn table(record: &Record) -> String {
     lines.extend(record.results.iter().map(cells));
     let widths = widths(&lines);
     let lines: Vec<String> = lines.iter().map(|cells| align(cells, &widths)).collect();
-    format!(
-        "{}\n\n{}\n{}",
-        title(record),
-        lines.join("\n"),
-        absences(record)
-    )
+    format!("{}\n\n{}\n{}", title(record), lines.join("\n"), absences(record))
 }
 
 /// The learners without results, and why; empty if there are none.
@@ -52,14 +49,14 @@ fn absences(record: &Record) -> String {
 fn title(record: &Record) -> String {
     let data = &record.dataset;
     format!(
-        "{} {}: {} training and {} test rows, {} features, {} classes; mean of {} runs, ACA ± sample deviation",
+        "{} {}: {} training and {}, {}, {}; mean of {}, ACA ± sample deviation",
         data.name,
         record.scenario,
         data.n_train,
-        data.n_test,
-        data.n_features,
-        data.n_classes,
-        n_runs(record)
+        counted(data.n_test, "test row"),
+        counted(data.n_features, "feature"),
+        counted(data.n_classes, "class"),
+        counted(n_runs(record), "run")
     )
 }
 
