@@ -7,6 +7,7 @@ your own. :func:`plot` draws a record.
 import json
 import operator
 import os
+import warnings
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def run(
         unless another argument overrides them.
     tasks : str or None, default=None
         How classes become tasks: ``"5"``, ``"10/5"``, ``"10,20,30,40"``, ``"B50/10"`` or ``"single"``. None is 5, or 10
-        with 20 classes or more.
+        with 20 classes or more; fewer with fewer than 10 classes.
     learners : sequence of str, default=()
         ``"consolidation"``, ``"reactivation"``, ``"nearest-mean"``, ``"streaming-lda"``, ``"joint-ridge"``,
         ``"sequential-sgd"``; all of them if empty.
@@ -60,7 +61,8 @@ def run(
     Returns
     -------
     dict
-        The record that ``autoactivator run --json`` writes.
+        The record that ``autoactivator run --json`` writes. Learners that cannot take part are listed under
+        ``left_out``, those that failed under ``failed``, and each causes a warning.
 
     Examples
     --------
@@ -82,7 +84,11 @@ def run(
         "consolidation": consolidation or {},
     }
     folder = data_dir or os.environ.get("AUTOACTIVATOR_DATA") or None
-    return json.loads(_core.run(name, list(sections), json.dumps(changes), folder, given))
+    record = json.loads(_core.run(name, list(sections), json.dumps(changes), folder, given))
+    for how, absences in (("left out", record.get("left_out", ())), ("failed", record.get("failed", ()))):
+        for absence in absences:
+            warnings.warn(f"{absence['learner']} {how}: {absence['reason']}", stacklevel=2)
+    return record
 
 
 def tasks(y, scenario, seed=0):

@@ -38,6 +38,9 @@ class Reactivation(Learner):
         Number of former layers of a unit, each grown on the outputs of the one before.
     reuse : bool, default=False
         Whether to include nodes of earlier units among the candidates.
+    screening : bool, default=True
+        Whether to test candidates on some rows first, and judge only the most promising ones on all. The paper judges
+        all of them, which is slower.
     repeated_classes : {"refuse", "accept"}, default="refuse"
         What to do with a class from an earlier task.
     seed : int, default=0
@@ -75,6 +78,7 @@ class Reactivation(Learner):
         patience=3,
         layers=1,
         reuse=False,
+        screening=True,
         repeated_classes="refuse",
         seed=0,
     ):
@@ -90,6 +94,7 @@ class Reactivation(Learner):
         self.patience = patience
         self.layers = layers
         self.reuse = reuse
+        self.screening = screening
         self.repeated_classes = repeated_classes
         self.seed = seed
 

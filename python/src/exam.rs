@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use autoactivator::{Labels, Table};
 use autoactivator_data::dataset::{self, Dataset, Split, natural_order};
 use autoactivator_exam::Error;
+use autoactivator_exam::admission::Outline;
 use autoactivator_exam::experiment::{Changes, Experiment, Overlay};
 use autoactivator_exam::metrics::{aca, aia, bwt, forgetting};
 use autoactivator_exam::protocol::Protocol;
@@ -42,6 +43,8 @@ pub fn run(
             }
             None => dataset::open(&experiment.dataset, data_dir.as_deref())?,
         };
+        let mut experiment = experiment;
+        experiment.admit(&Outline::of(&dataset))?;
         let record = experiment.exam(&dataset)?.run(signals)?;
         Ok(serde_json::to_string(&record).unwrap_or_default())
     })

@@ -56,6 +56,16 @@ def test_same_model_file(kind, labels, clusters, command_line, tmp_path):
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
+def test_a_model_without_screening_is_the_same_in_both_faces(clusters, command_line, tmp_path):
+    X, y = clusters
+    np.savez(tmp_path / "task.npz", features=X, labels=y)
+    command_line("learn", "cli.aact", "task.npz", "--learner", "reactivation", "--t-max", "5", "--no-screening")
+    loaded = autoactivator.load(tmp_path / "cli.aact")
+    assert loaded.screening is False
+    Reactivation(t_max=5, screening=False).fit(X, y).save(tmp_path / "python.aact")
+    assert (tmp_path / "python.aact").read_bytes() == (tmp_path / "cli.aact").read_bytes()
+
+
 def test_the_library_writes_the_same_file(tmp_path):
     """The rows are those of `tests/wheel.rs`, which lets the Rust library learn them."""
     file = os.environ.get("AUTOACTIVATOR_LIBRARY_MODEL")

@@ -1,5 +1,6 @@
 """The estimators are at home in scikit-learn: its own law book, and the tools that users put around an estimator."""
 
+import json
 import pickle
 
 import joblib
@@ -84,6 +85,19 @@ def test_parameters_have_the_defaults_of_the_method():
     for estimator in [Consolidation(), Reactivation()]:
         X, y = [[0.0], [0.1], [0.9], [1.0]] * 5, [0, 0, 1, 1] * 5
         assert estimator.fit(X, y)._model.parameters == Model(estimator._kind, "{}").parameters
+
+
+def test_every_parameter_of_the_method_is_an_argument():
+    """Screening is listed only where it is off: files from before it could be switched off do not mention it."""
+    for estimator, rare in [(Consolidation(), {}), (Reactivation(), {"screening": False})]:
+        arguments = estimator.get_params()
+        defaults = json.loads(Model(estimator._kind, "{}").parameters)
+        listed = json.loads(Model(estimator._kind, json.dumps(rare)).parameters)
+        assert arguments.keys() == listed.keys()
+        for name, value in defaults.items():
+            argument = list(arguments[name]) if isinstance(arguments[name], tuple) else arguments[name]
+            assert argument == value or (argument is None and value == {}), name
+        assert all(arguments[name] != value for name, value in rare.items())
 
 
 def test_a_notebook_shows_units_nodes_and_classes(clusters):

@@ -78,7 +78,7 @@ pub struct RunArgs {
     pub dataset: String,
 
     /// How classes become tasks: 5, 10/5, 10,20,30,40, B50/10 or single
-    #[arg(long, visible_alias = "split")]
+    #[arg(long)]
     pub tasks: Option<Scenario>,
 
     /// One pass over all rows in random order, instead of one task after another
@@ -103,22 +103,30 @@ pub struct RunArgs {
     pub seed: u64,
 
     /// Write the record as JSON to this file; - writes it to stdout instead of the table
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
     pub json: Option<PathBuf>,
 
     /// Write the report to this file
-    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "report.html",
+        help_heading = "Outputs"
+    )]
     pub report: PathBuf,
 
     /// Write no report
-    #[arg(long)]
+    #[arg(long, help_heading = "Outputs")]
     pub no_report: bool,
 
     #[command(flatten)]
-    pub data: DataArgs,
+    pub columns: ColumnArgs,
 
     #[command(flatten)]
     pub images: ImageArgs,
+
+    #[command(flatten)]
+    pub data: DataArgs,
 
     #[command(flatten)]
     pub shared: SharedArgs,
@@ -136,9 +144,6 @@ pub struct LearnArgs {
     /// The model file
     pub model: PathBuf,
 
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// Learn only these classes, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
@@ -146,6 +151,9 @@ pub struct LearnArgs {
     /// Learn a file that was already learned: its rows then count twice
     #[arg(long)]
     pub again: bool,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 
     #[command(flatten)]
     pub new: NewModelArgs,
@@ -178,9 +186,6 @@ pub struct PredictArgs {
     /// The model file
     pub model: PathBuf,
 
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// Number of consecutive rows that are known to belong together, or all; by default each row is judged alone
     #[arg(long, default_value = "1", value_name = "ROWS|all", value_parser = group_size)]
     pub group: GroupSize,
@@ -198,12 +203,15 @@ pub struct PredictArgs {
     pub top: Option<usize>,
 
     /// Format of the answers [default: from the output's file name, or else csv]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Outputs")]
     pub format: Option<AnswerFormat>,
 
     /// Write the answers to this file instead of stdout, replacing it if it exists
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Outputs")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 }
 
 /// Formats of answers.
@@ -222,19 +230,16 @@ pub struct EvalArgs {
     /// The model file
     pub model: PathBuf,
 
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct FeaturesArgs {
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// The table to write, replaced if it exists: .parquet, .arrow or .csv; - is csv on stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -242,6 +247,9 @@ pub struct FeaturesArgs {
     /// Which part of a data set that has both
     #[arg(long, value_enum, default_value = "train")]
     pub part: PartName,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 }
 
 /// Parts of a data set by name.
@@ -372,9 +380,6 @@ pub struct UnlearnArgs {
     /// The model file
     pub model: PathBuf,
 
-    #[command(flatten)]
-    pub rows: RowsArgs,
-
     /// Unlearn only the rows of these classes, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     pub classes: Vec<String>,
@@ -382,6 +387,9 @@ pub struct UnlearnArgs {
     /// Unlearn a file that was already unlearned: its rows are then taken away twice
     #[arg(long)]
     pub again: bool,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
@@ -441,7 +449,7 @@ pub struct InspectArgs {
 pub struct DataArgs {
     /// Folder that holds the data sets known by name; the user's cache folder is searched next [default: the variable
     /// AUTOACTIVATOR_DATA]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Data sets")]
     data_dir: Option<PathBuf>,
 }
 

@@ -1,34 +1,137 @@
 //! Opens the data set that a user names for `run` or `reproduce`: a table, a known name, or images with a backbone.
 //!
-//! [`autoactivator_data::dataset`] opens everything except images; images come through [`RowSource`], as for `learn`.
+//! [`Found`] is where it is, [`Open`] what is known before features are computed. [`autoactivator_data::dataset`] reads
+//! everything except images; images come through [`RowSource`], as for `learn`.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use autoactivator::{ImageShape, Table};
+use anyhow::{Context, Result, bail};
+use autoactivator::Table;
 use autoactivator_data::dataset::{self, Dataset};
 use autoactivator_data::{Batch, ImageFolder, Part};
+use autoactivator_exam::admission::Outline;
 use autoactivator_exam::experiment::Experiment;
 
-use crate::args::{DataArgs, RowsArgs};
+use crate::args::{ColumnArgs, DataArgs, RowsArgs};
 use crate::image_args::ImageArgs;
 use crate::rows::{Expected, RowSource, refuse_backbones};
 
-/// Opens a data set: a known name, a folder or table, a folder of images, or the name of one in a data directory.
-pub fn open(name: &str, images: &ImageArgs, data: &DataArgs) -> Result<Dataset> {
-    let dir = data.dir();
-    let known = dataset::NAMES.contains(&name);
-    let path = if known {
-        PathBuf::from(name)
-    } else {
-        dataset::place(name, dir.as_deref())?
-    };
-    let rows = RowsArgs::of_images(path, images.clone(), data.clone());
-    if !known && holds_images(&rows) {
-        return from_images(&rows);
+/// Data that was found, before any of it is read.
+pub struct Found {
+    name: String,
+    rows: RowsArgs,
+    /// Whether this is a folder of images and not a data set.
+    images: bool,
+}
+
+impl Found {
+    /// Finds a data set: a known name, a folder or table, a folder of images, or the name of one in a data directory.
+    pub fn find(name: &str, images: ImageArgs, columns: &ColumnArgs, data: &DataArgs) -> Result<Self> {
+        let known = dataset::NAMES.contains(&name);
+        let path = if known {
+            PathBuf::from(name)
+        } else {
+            dataset::place(name, data.dir().as_deref())?
+        };
+        let rows = RowsArgs {
+            columns: columns.clone(),
+            ..RowsArgs::of_images(path, images, data.clone())
+        };
+        let images = !known && holds_images(&rows);
+        if images {
+            columns.columns().refuse(&rows.rows)?;
+        } else {
+            refuse_backbones(&rows)?;
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            rows,
+            images,
+        })
     }
-    refuse_backbones(&rows)?;
-    Ok(dataset::open(name, dir.as_deref())?)
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.rows.rows
+    }
+
+    /// Reads the data, or opens its images without computing any feature.
+    pub fn open(&self) -> Result<Open<'_>> {
+        if self.images {
+            return Ok(Open::Images(ImageSet {
+                rows: &self.rows,
+                train: open_part(&self.rows, Part::Train)?,
+                test: open_part(&self.rows, Part::Test)?,
+            }));
+        }
+        let (dir, columns) = (self.rows.data.dir(), self.rows.columns.columns());
+        let dataset = dataset::open_columns(&self.name, dir.as_deref(), &columns)?;
+        Ok(Open::Read(Box::new(dataset)))
+    }
+}
+
+/// Data whose classes are known.
+pub enum Open<'a> {
+    /// Data that has been read.
+    Read(Box<Dataset>),
+    /// Images whose features have not been computed.
+    Images(ImageSet<'a>),
+}
+
+/// Both parts of a folder of images.
+pub struct ImageSet<'a> {
+    rows: &'a RowsArgs,
+    train: RowSource<'a>,
+    test: RowSource<'a>,
+}
+
+impl Open<'_> {
+    /// What is known of the data.
+    pub fn outline(&self) -> Result<Outline> {
+        match self {
+            Self::Read(dataset) => Ok(Outline::of(dataset)),
+            Self::Images(images) => images.outline(),
+        }
+    }
+
+    /// The data, with all features.
+    pub fn read(self) -> Result<Dataset> {
+        match self {
+            Self::Read(dataset) => Ok(*dataset),
+            Self::Images(images) => images.read(),
+        }
+    }
+}
+
+impl ImageSet<'_> {
+    fn outline(&self) -> Result<Outline> {
+        let mut outline = Outline::of_classes(self.train.image_classes(), self.test.image_classes());
+        if let [only] = &outline.classes[..] {
+            let (path, class) = (self.rows.name(), &only.name);
+            bail!("{path}: there is only one class ('{class}'): an exam needs at least two");
+        }
+        outline.n_features = self.train.image_features();
+        outline.image = self.train.image();
+        Ok(outline)
+    }
+
+    fn read(&self) -> Result<Dataset> {
+        let folder: &Path = &self.rows.rows;
+        Ok(Dataset::from_rows(
+            dataset::name_of(folder),
+            folder,
+            read(self.rows, &self.train)?,
+            read(self.rows, &self.test)?,
+            self.train.image(),
+        )?)
+    }
+}
+
+/// Opens a data set and reads it.
+pub fn open(name: &str, images: &ImageArgs, data: &DataArgs) -> Result<Dataset> {
+    Found::find(name, images.clone(), &ColumnArgs::default(), data)?
+        .open()?
+        .read()
 }
 
 /// Whether this is a folder of images and not a data set. A given backbone is taken to mean that it holds images.
@@ -38,29 +141,18 @@ fn holds_images(rows: &RowsArgs) -> bool {
     folder.is_dir() && !dataset::is_dataset(folder) && (!rows.images.backbones.is_empty() || has_images())
 }
 
-fn from_images(rows: &RowsArgs) -> Result<Dataset> {
-    let (train, image) = read(rows, Part::Train)?;
-    let (test, _) = read(rows, Part::Test)?;
-    let folder: &Path = &rows.rows;
-    Ok(Dataset::from_rows(
-        dataset::name_of(folder),
-        folder,
-        train,
-        test,
-        image,
-    )?)
-}
-
-/// Rows with their classes, and their image shape if they are images.
-type NamedRows = ((Table, Vec<String>), Option<ImageShape>);
-
-fn read(rows: &RowsArgs, part: Part) -> Result<NamedRows> {
+fn open_part(rows: &RowsArgs, part: Part) -> Result<RowSource<'_>> {
     let source = RowSource::open(rows, part, &Expected::default())?;
     source.require_classes()?;
+    Ok(source)
+}
+
+/// All rows of a part, with their classes.
+fn read(rows: &RowsArgs, source: &RowSource<'_>) -> Result<(Table, Vec<String>)> {
     let batch = Batch::collect(source.batches()?.map(|batch| batch.with_context(|| rows.name())));
     let none = || format!("{}: no images found", rows.name());
     let batch = batch?.with_context(none)?;
-    Ok(((batch.x, batch.y.unwrap_or_default()), source.image()))
+    Ok((batch.x, batch.y.unwrap_or_default()))
 }
 
 /// Finds the backbone files of an experiment.

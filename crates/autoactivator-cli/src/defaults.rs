@@ -46,7 +46,11 @@ pub fn run(option: Arg) -> Arg {
     let default = match option.get_id().as_str() {
         "tasks" => {
             let (few, many) = (Scenario::FEW_TASKS, Scenario::MANY_TASKS);
-            format!("{few}, or {many} with {} classes or more", Scenario::MANY_CLASSES)
+            format!(
+                "{few}, or {many} with {} classes or more; fewer with fewer than {} classes",
+                Scenario::MANY_CLASSES,
+                2 * few
+            )
         }
         "protocols" => {
             let protocols = Experiment::default_protocols().into_iter();

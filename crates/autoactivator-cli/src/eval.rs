@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Error, Model};
+use autoactivator::{Error, Model, counted};
 use autoactivator_data::Part;
 use autoactivator_data::table::NO_CLASSES;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub fn eval(args: &EvalArgs) -> Result<()> {
     if model.n_features().is_none() {
         bail!(Error::NothingLearned);
     }
-    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
+    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model), &args.model))?;
     rows.require_classes().with_context(|| args.rows.name())?;
     let mut found = Confusion::default();
     for batch in rows.batches()? {
@@ -107,9 +107,9 @@ impl Confusion {
 
     fn as_text(&self, data: &str, known: &[String]) -> String {
         let mut text = format!(
-            "{data}, protocol instance: {} of {} rows right ({:.2} %)\n",
+            "{data}, protocol instance: {} of {} right ({:.2} %)\n",
             self.n_right(),
-            self.n_rows(),
+            counted(self.n_rows(), "row"),
             self.accuracy()
         );
         let strange = self.never_learned(known);

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use autoactivator::counted;
 use autoactivator_data::Part;
 use autoactivator_data::table::TableWriter;
 
@@ -44,8 +45,10 @@ fn write(args: &FeaturesArgs, output: &Path) -> Result<()> {
     }
     writer.finish()?;
     eprintln!(
-        "{}: {n_rows} rows of {n_features} features",
-        args.output.display()
+        "{}: {} of {}",
+        args.output.display(),
+        counted(n_rows, "row"),
+        counted(n_features, "feature")
     );
     Ok(())
 }

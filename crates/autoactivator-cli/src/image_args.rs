@@ -51,7 +51,7 @@ pub struct ImageArgs {
     pub cache: Option<PathBuf>,
 
     /// Do not keep computed features
-    #[arg(long, help_heading = "Images")]
+    #[arg(long, conflicts_with = "cache", help_heading = "Images")]
     pub no_cache: bool,
 
     /// Stop at an image that cannot be read instead of skipping it
@@ -73,6 +73,21 @@ fn three(text: &str) -> Result<Three, String> {
 }
 
 impl ImageArgs {
+    /// An option about the backbone that was given, by name.
+    pub fn about_backbone(&self) -> Option<&'static str> {
+        let given = [
+            (!self.backbones.is_empty(), "--backbone"),
+            (self.preset.is_some(), "--preset"),
+            (self.backbone_output.is_some(), "--backbone-output"),
+            (self.size.is_some(), "--size"),
+            (self.layout.is_some(), "--layout"),
+            (self.channels.is_some(), "--channels"),
+            (self.mean.is_some(), "--mean"),
+            (self.scale.is_some(), "--scale"),
+        ];
+        given.iter().find(|(given, _)| *given).map(|(_, option)| *option)
+    }
+
     /// The options about the backbone.
     pub fn backbone_spec(&self) -> BackboneSpec {
         BackboneSpec {

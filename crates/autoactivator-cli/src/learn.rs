@@ -23,11 +23,16 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     } else {
         None
     };
-    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(found.as_ref()))?;
+    let rows = RowSource::open(
+        &args.rows,
+        Part::Train,
+        &Expected::of(found.as_ref(), &args.model),
+    )?;
     let mut model = match found {
         Some(model) => model,
         None => begin(args, &rows)?,
     };
+    rows.remember(&mut model);
     let source = rows.source(&model)?;
     if let Some(source) = source.as_ref().filter(|_| !args.again) {
         model.check_new(source, &args.classes)?;

@@ -4,6 +4,7 @@
 
 mod answers;
 mod args;
+mod backbones;
 #[cfg(feature = "fetch")]
 mod data;
 mod dataset;
@@ -24,18 +25,20 @@ mod rows;
 mod run;
 #[cfg(feature = "server")]
 mod serve;
+mod short_help;
 mod stdin;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
     interrupt::listen();
     leave_readers_quiet();
-    let cli = Cli::parse();
+    let given = short_help::command().get_matches();
+    let cli = Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
     let done = match &cli.command {
         Command::Run(args) => run::run(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
@@ -65,19 +68,24 @@ fn main() -> ExitCode {
     }
 }
 
-/// An error with its causes, each shown once: some messages already end with their cause.
+/// An error with its causes, each shown once: some messages already end with their cause, and some causes already
+/// begin with the file that they are about.
 fn message(error: &anyhow::Error) -> String {
-    error
-        .chain()
-        .map(ToString::to_string)
-        .reduce(|said, cause| {
-            if said.ends_with(&cause) {
-                said
-            } else {
-                format!("{said}: {cause}")
-            }
-        })
-        .unwrap_or_default()
+    let causes = error.chain().map(ToString::to_string);
+    causes.reduce(joined).unwrap_or_default()
+}
+
+fn joined(said: String, cause: String) -> String {
+    if said.ends_with(&cause) {
+        said
+    } else if cause
+        .strip_prefix(&said)
+        .is_some_and(|rest| rest.starts_with([':', '/']))
+    {
+        cause
+    } else {
+        format!("{said}: {cause}")
+    }
 }
 
 /// Silences panics in table readers: a panic on a damaged file is already reported as an error.

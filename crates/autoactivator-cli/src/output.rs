@@ -70,13 +70,25 @@ impl Output {
             bail!("cannot write {name}: it is a model, which would be lost; choose another name");
         }
         // A link stays a link: the file that it points to is replaced.
-        let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let file = if path.is_symlink() {
+            fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+        } else {
+            path.to_owned()
+        };
         Ok(Self { file: Some(file) })
     }
 
     /// The file; none for stdout.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
+    }
+
+    /// Refuses a folder that cannot be written to, and leaves nothing behind.
+    pub fn check_writable(&self) -> Result<()> {
+        match &self.file {
+            Some(path) if path.is_file() || !path.exists() => Ok(NewFile::create(path).map(drop)?),
+            _ => Ok(()),
+        }
     }
 
     /// Begins to write.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use autoactivator::model::{Detail, class_of};
-use autoactivator::{Answer, Error, Model, Rows};
+use autoactivator::{Answer, Error, Model, Rows, counted};
 use autoactivator_data::Batch;
 use autoactivator_data::Part;
 
@@ -32,7 +32,7 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
         bail!("--proba, --top and --reject need a consolidation model, and rows judged alone");
     }
     model.check_reject(args.reject)?;
-    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model)))?;
+    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model), &args.model))?;
     let mut answers = Answers::create(&output, format, model.classes(), detail)?;
     let mut tally = Tally::default();
     for batch in grouped(&rows, args.group)? {
@@ -93,8 +93,9 @@ impl Tally {
             n => format!(", {n} unknown"),
         };
         eprintln!(
-            "{} of {} rows right ({percent:.2} %){rejected}",
-            self.right, self.rows
+            "{} of {} right ({percent:.2} %){rejected}",
+            self.right,
+            counted(self.rows, "row")
         );
     }
 }

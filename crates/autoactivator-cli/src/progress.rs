@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use autoactivator::{Observer, Step};
+use autoactivator::{Observer, Step, counted};
 use autoactivator_exam::run::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -147,8 +147,8 @@ impl Drop for ImagesBar {
 
 fn describe(step: &Step) -> String {
     match step.residual {
-        Some(residual) => format!("{} nodes, residual {residual:.3}", step.nodes),
-        None => format!("{} nodes", step.nodes),
+        Some(residual) => format!("{}, residual {residual:.3}", counted(step.nodes, "node")),
+        None => counted(step.nodes, "node"),
     }
 }
 

@@ -7,18 +7,19 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use autoactivator::{ImageShape, Labels, Model, Source, Table};
+use autoactivator::{ImageShape, Labels, Model, Source, Table, counted};
 use autoactivator_data::dataset::{self, Source as Place};
 use autoactivator_data::origin::difference;
 use autoactivator_data::table::{NO_CLASSES, Reading};
 use autoactivator_data::{
-    Backbone, Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin,
-    Part, Pixels, Shard, is_image,
+    Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin, Part,
+    Pixels, Shard, is_image,
 };
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::args::RowsArgs;
-use crate::image_args::ImageArgs;
+use crate::backbones;
 use crate::interrupt;
 use crate::output::is_standard;
 use crate::progress::ImagesBar;
@@ -44,11 +45,14 @@ pub struct Expected<'a> {
     pub n_features: Option<usize>,
     pub features: Option<&'a [String]>,
     pub origin: Option<&'a Value>,
+    /// The model file.
+    pub file: Option<&'a Path>,
 }
 
 impl<'a> Expected<'a> {
-    pub fn of(model: Option<&'a Model>) -> Self {
+    pub fn of(model: Option<&'a Model>, file: &'a Path) -> Self {
         Self {
+            file: Some(file),
             n_features: model.and_then(|model| model.n_features()),
             features: model.and_then(|model| model.features()),
             origin: model.and_then(|model| model.origin()),
@@ -166,6 +170,23 @@ impl<'a> RowSource<'a> {
         }
     }
 
+    /// The class of each image, before any feature is computed; nothing for rows that are not images.
+    pub fn image_classes(&self) -> impl Iterator<Item = &str> {
+        let images = match &self.content {
+            Content::Images(images) => images.folder.images(),
+            _ => &[],
+        };
+        images.iter().filter_map(|image| image.class.as_deref())
+    }
+
+    /// How many features an image has; none for rows that are not images.
+    pub fn image_features(&self) -> Option<usize> {
+        match &self.content {
+            Content::Images(images) => Some(images.extractor.n_features()),
+            _ => None,
+        }
+    }
+
     /// What computed the rows, if that is known.
     pub fn origin(&self) -> Option<Value> {
         match &self.content {
@@ -173,6 +194,15 @@ impl<'a> RowSource<'a> {
             Content::Images(images) => serde_json::to_value(images.extractor.origin()).ok(),
             Content::Memory(..) => None,
         }
+    }
+
+    /// Lets a model remember where its rows come from, and where its backbones are.
+    pub fn remember(&self, model: &mut Model) {
+        let origin = match &self.content {
+            Content::Images(images) => serde_json::to_value(images.extractor.placed_origin()).ok(),
+            _ => model.origin().cloned().or_else(|| self.origin()),
+        };
+        model.set_origin(origin);
     }
 
     /// Refuses rows whose origin differs from the model's.
@@ -218,6 +248,7 @@ impl<'a> RowSource<'a> {
         only: &'b [String],
     ) -> Result<impl Iterator<Item = Result<(Table, Labels)>> + 'b> {
         self.require_classes()?;
+        self.check_listed(only)?;
         let mut batches = self.batches()?;
         let mut seen = BTreeSet::new();
         let mut passed_over = 0;
@@ -258,20 +289,23 @@ impl<'a> RowSource<'a> {
         }
     }
 
+    /// Refuses classes that no image has, before any feature is computed.
+    fn check_listed(&self, only: &[String]) -> Result<()> {
+        if let Content::Images(images) = &self.content {
+            let listed = images.folder.classes().unwrap_or_default();
+            check_among(only, &listed)?;
+        }
+        Ok(())
+    }
+
     /// Refuses classes that no row has, once all rows have been read.
     pub fn check_seen(&self, only: &[String]) -> Result<()> {
         let seen = self.seen.borrow();
         let Some(seen) = seen.as_ref() else {
             return Ok(());
         };
-        let absent = only.iter().find(|class| !seen.contains(*class));
-        match absent {
-            Some(class) => {
-                let there: Vec<&str> = seen.iter().map(String::as_str).collect();
-                bail!("class '{class}' is not in the data; it has {}", there.join(", "))
-            }
-            None => Ok(()),
-        }
+        let there: Vec<&str> = seen.iter().map(String::as_str).collect();
+        check_among(only, &there)
     }
 
     /// Reads all rows at once, with their classes.
@@ -285,6 +319,14 @@ impl<'a> RowSource<'a> {
         }
         self.check_seen(only)?;
         Ok((Table::new(values, n_features)?, Labels::from_names(names)))
+    }
+}
+
+/// Refuses a class that is not there.
+fn check_among(only: &[String], there: &[&str]) -> Result<()> {
+    match only.iter().find(|class| !there.contains(&class.as_str())) {
+        None => Ok(()),
+        Some(class) => bail!("class '{class}' is not in the data; it has {}", there.join(", ")),
     }
 }
 
@@ -348,13 +390,13 @@ fn open_table(args: &RowsArgs, path: &Path, expected: &Expected<'_>) -> Result<C
 
 /// Refuses a backbone for rows that are not images.
 pub fn refuse_backbones(args: &RowsArgs) -> Result<()> {
-    if args.images.backbones.is_empty() {
-        return Ok(());
+    match args.images.about_backbone() {
+        None => Ok(()),
+        Some(option) => bail!(
+            "{}: {option} needs images, and this is a feature table",
+            args.rows.display()
+        ),
     }
-    bail!(
-        "{}: --backbone needs images, and this is a feature table",
-        args.rows.display()
-    )
 }
 
 /// Whether a path is a folder of images, or an image.
@@ -387,33 +429,16 @@ fn open_images(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>
 }
 
 fn open_extractor(args: &RowsArgs, folder: &ImageFolder, expected: &Expected<'_>) -> Result<Extractor> {
-    if args.images.backbones.is_empty() {
-        let origin = expected.origin;
-        let origin = origin.and_then(|origin| serde_json::from_value(origin.clone()).ok());
-        return match origin {
-            Some(Origin::Backbones(_)) => bail!(
-                "{}: the model was learned from {}: give it with --backbone",
-                args.rows.display(),
-                origin.map_or_else(String::new, |origin| origin.to_string())
-            ),
-            Some(Origin::Pixels(shape)) => Ok(Extractor::Pixels(Pixels::new(shape)?)),
-            None => Ok(Extractor::Pixels(Pixels::like(folder)?)),
-        };
+    if let Some(backbones) = backbones::open(&args.images, &args.data, expected)? {
+        return Ok(backbones);
     }
-    open_backbones(&args.images)
-}
-
-/// Opens the backbones from the options.
-pub fn open_backbones(args: &ImageArgs) -> Result<Extractor> {
-    let open = |path: &PathBuf| -> Result<Backbone> {
-        let backbone = Backbone::open(path, args.backbone_spec(), args.engine)?;
-        if let Some(note) = backbone.note() {
-            eprintln!("note: {note}");
-        }
-        Ok(backbone)
-    };
-    let backbones: Result<Vec<Backbone>> = args.backbones.iter().map(open).collect();
-    Ok(Extractor::Backbones(backbones?))
+    let origin = expected
+        .origin
+        .and_then(|origin| Origin::deserialize(origin).ok());
+    Ok(Extractor::Pixels(match origin {
+        Some(Origin::Pixels(shape)) => Pixels::new(shape)?,
+        _ => Pixels::like(folder)?,
+    }))
 }
 
 /// The default folder for computed features: the user's cache.
@@ -431,6 +456,10 @@ fn tell(rows: &ImageRows<'_>) {
         eprintln!("skipped: {}", image.reason);
     }
     if !skipped.is_empty() {
-        eprintln!("{} images could not be read and were skipped", skipped.len());
+        let (images, was) = (
+            counted(skipped.len(), "image"),
+            if skipped.len() == 1 { "was" } else { "were" },
+        );
+        eprintln!("{images} could not be read and {was} skipped");
     }
 }

@@ -1,30 +1,38 @@
 //! How does a learner do on a data set? `autoactivator run` runs an exam, prints a table, and writes record and report.
+//!
+//! Everything that can be checked is checked before features are computed and before any learner starts.
 
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use autoactivator_data::dataset::Dataset;
 use autoactivator_exam::experiment::{Changes, Experiment};
 use autoactivator_exam::record::Record;
 use autoactivator_exam::report;
 
 use crate::args::RunArgs;
-use crate::dataset;
+use crate::dataset::{self, Found};
 use crate::given::{self, laid_over};
 use crate::image_args::ImageArgs;
+use crate::output::{Output, Replace, check_ending};
 use crate::progress::ExamBar;
 
 pub fn run(args: &RunArgs) -> Result<()> {
-    let experiment = asked(args)?;
+    let mut experiment = asked(args)?;
     experiment.check_is_exam().with_context(|| args.dataset.clone())?;
     experiment.check()?;
-    check_outputs(args)?;
-    let dataset = dataset::open(&experiment.dataset, &images(args, &experiment)?, &args.data)?;
+    let images = images(args, &experiment)?;
+    let found = Found::find(&experiment.dataset, images, &args.columns, &args.data)?;
+    let outputs = outputs(args, &found)?;
+    let dataset = admitted(&mut experiment, &found)?;
     let exam = experiment.exam(&dataset)?;
     let mut bar = ExamBar::of_tasks(exam.n_steps()?);
     let record = exam.run(&mut bar);
     bar.finish();
-    deliver(args, &record?)
+    let record = record?;
+    deliver(&outputs, &record)?;
+    refuse_failed(&record)
 }
 
 /// The requested experiment: a file or the defaults, overridden by the options.
@@ -57,45 +65,64 @@ fn images(args: &RunArgs, experiment: &Experiment) -> Result<ImageArgs> {
     Ok(images)
 }
 
-/// Refuses outputs that cannot be written, before the exam and not after it.
-fn check_outputs(args: &RunArgs) -> Result<()> {
-    let json = args.json.iter().filter(|path| *path != Path::new("-"));
-    let report = Some(&args.report).filter(|_| !args.no_report);
-    json.chain(report).try_for_each(|path| check_output(path))
+/// Reads the data, once it is known that the exam can be taken. Learners that cannot take part are named.
+fn admitted(experiment: &mut Experiment, found: &Found) -> Result<Dataset> {
+    let open = found.open()?;
+    experiment.admit(&open.outline()?)?;
+    for absence in &experiment.left_out {
+        eprintln!("note: {} left out: {}", absence.learner, absence.reason);
+    }
+    open.read()
 }
 
-/// Refuses a file that cannot be written.
-pub fn check_output(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if folder.is_some_and(|folder| !folder.is_dir()) {
-        bail!("cannot write {}: its directory does not exist", path.display());
+/// Where the record and the report go.
+struct Outputs {
+    json: Option<Output>,
+    report: Option<Output>,
+}
+
+/// Refuses outputs that cannot be written or would destroy something, before the exam and not after it.
+fn outputs(args: &RunArgs, found: &Found) -> Result<Outputs> {
+    let given = [Path::new(&args.dataset), found.path()];
+    let checked = |path: &Path, endings: &[&str]| {
+        check_ending(path, endings)?;
+        let output = Output::new(path, &given, Replace::Files)?;
+        output.check_writable()?;
+        Ok::<Output, anyhow::Error>(output)
+    };
+    let json = args.json.as_deref().map(|path| checked(path, &["json"]));
+    let report = Some(args.report.as_path()).filter(|_| !args.no_report);
+    Ok(Outputs {
+        json: json.transpose()?,
+        report: report.map(|path| checked(path, &["html", "htm"])).transpose()?,
+    })
+}
+
+fn deliver(outputs: &Outputs, record: &Record) -> Result<()> {
+    let json = outputs.json.as_ref();
+    if json.is_none_or(|json| json.file().is_some()) {
+        write!(std::io::stdout().lock(), "{}", report::table(record))?;
     }
-    if path.is_dir() {
-        bail!("cannot write {}: it is a directory", path.display());
+    if let Some(json) = json {
+        json.write(format!("{}\n", serde_json::to_string_pretty(record)?).as_bytes())?;
+    }
+    if let Some(report) = &outputs.report {
+        report.write(report::html(record).as_bytes())?;
+        if let Some(file) = report.file() {
+            eprintln!("report: {}", file.display());
+        }
     }
     Ok(())
 }
 
-fn deliver(args: &RunArgs, record: &Record) -> Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match &args.json {
-        Some(path) if path == Path::new("-") => {
-            writeln!(stdout, "{}", serde_json::to_string_pretty(record)?)?;
-        }
-        json => {
-            write!(stdout, "{}", report::table(record))?;
-            if let Some(path) = json {
-                write(path, serde_json::to_string_pretty(record)?)?;
-            }
-        }
+/// A learner that failed is an error, once the results of the others are out.
+fn refuse_failed(record: &Record) -> Result<()> {
+    if record.failed.is_empty() {
+        return Ok(());
     }
-    if !args.no_report {
-        write(&args.report, report::html(record))?;
-        eprintln!("report: {}", args.report.display());
-    }
-    Ok(())
-}
-
-fn write(path: &Path, text: String) -> Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    let failed = record.failed.iter();
+    let failed: Vec<String> = failed
+        .map(|f| format!("{} failed: {}", f.learner, f.reason))
+        .collect();
+    bail!("{}", failed.join("; "))
 }

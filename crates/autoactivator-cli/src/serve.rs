@@ -15,10 +15,11 @@ use autoactivator_server::{HeldOut, Limits, Options, Server, starter};
 use clap::Args;
 
 use crate::args::{DataArgs, NewModelArgs, RowsArgs};
+use crate::backbones;
 use crate::image_args::ImageArgs;
 use crate::interrupt;
 use crate::learn::make;
-use crate::rows::{Expected, RowSource, open_backbones};
+use crate::rows::{Expected, RowSource};
 
 /// The environment variable that holds the token.
 const TOKEN: &str = "AUTOACTIVATOR_TOKEN";
@@ -122,11 +123,10 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
     // The lock is held from here on, so nobody else can change the file between reading and writing. It also shows
     // whether the folder can be written to.
     let file = ModelFile::lock(&args.model)?;
-    let backbones = match args.images.backbones.as_slice() {
-        [] => None,
-        _ => Some(open_backbones(&args.images)?),
-    };
-    let model = open(&file, args, backbones.as_ref())?;
+    let found = if file.exists() { Some(file.read()?) } else { None };
+    let expected = Expected::of(found.as_ref(), &args.model);
+    let backbones = backbones::open_to_serve(&args.images, &args.data, &expected)?;
+    let model = open(found, args, backbones.as_ref())?;
     let options = Options {
         listen: args.listen,
         token,
@@ -158,10 +158,9 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
 }
 
 /// The model in the file, or a new one, which the server writes once it can start.
-fn open(file: &ModelFile, args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
-    let origin = backbones.and_then(|backbones| serde_json::to_value(backbones.origin()).ok());
-    if file.exists() {
-        let model = file.read()?;
+fn open(found: Option<Model>, args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
+    let origin = backbones.and_then(|backbones| serde_json::to_value(backbones.placed_origin()).ok());
+    if let Some(model) = found {
         if let Some(reason) = difference(model.origin(), origin.as_ref()) {
             bail!("{}: {reason}", args.model.display());
         }
@@ -183,7 +182,7 @@ fn open(file: &ModelFile, args: &ServeArgs, backbones: Option<&Extractor>) -> Re
 
 fn held_out(args: &ServeArgs, rows: &std::path::Path, model: &Model) -> Result<HeldOut> {
     let rows = RowsArgs::of_images(rows.to_owned(), args.images.clone(), args.data.clone());
-    let (x, y) = RowSource::open(&rows, Part::Test, &Expected::of(Some(model)))?.collect(&[])?;
+    let (x, y) = RowSource::open(&rows, Part::Test, &Expected::of(Some(model), &args.model))?.collect(&[])?;
     if let Some(expected) = model.n_features() {
         let found = x.rows().n_features();
         if found != expected {

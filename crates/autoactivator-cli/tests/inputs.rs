@@ -260,7 +260,7 @@ fn answers_come_in_three_formats() {
     );
     place.refuse(
         &["predict", "m.aact", "new.csv", "-o", "m.aact"],
-        &["overwrite the model"],
+        &["m.aact: would overwrite"],
     );
 }
 

@@ -17,6 +17,7 @@
 //! ```
 
 pub mod ablation;
+pub mod admission;
 pub mod baselines;
 pub mod contender;
 mod error;

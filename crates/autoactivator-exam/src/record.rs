@@ -18,6 +18,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::admission::Absence;
+
 /// Everything about one exam: enough to read its figures and to repeat it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -32,6 +34,12 @@ pub struct Record {
     pub parameters: Value,
     /// One entry per learner and protocol.
     pub results: Vec<Outcome>,
+    /// Learners that could not take part, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<Absence>,
+    /// Learners that failed on the way, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<Absence>,
 }
 
 /// The data of an exam.

@@ -22,6 +22,7 @@
 //!     }],
 //!     protocols: vec![Protocol::Instance],
 //!     seeds: vec![0],
+//!     left_out: Vec::new(),
 //! };
 //! let record = exam.run(&mut ())?;
 //! assert_eq!(record.results[0].learner, "mine");
@@ -36,6 +37,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value};
 
+use crate::admission::Absence;
 use crate::error::Error;
 use crate::protocol::{self, Protocol};
 use crate::record::{DatasetRecord, Record};
@@ -71,6 +73,8 @@ pub struct Exam<'a> {
     pub protocols: Vec<Protocol>,
     /// One run per seed.
     pub seeds: Vec<u64>,
+    /// Who could not take part, for the record.
+    pub left_out: Vec<Absence>,
 }
 
 /// Follows an exam, and may stop it.
@@ -100,24 +104,35 @@ impl Exam<'_> {
         Ok(n_tasks * self.entrants.len() * self.seeds.len())
     }
 
-    /// Takes the exam.
+    /// Takes the exam. A learner that fails is noted in the record, and the others go on; if all of them fail, the
+    /// first error is returned.
     pub fn run(&self, progress: &mut dyn Progress) -> Result<Record, Error> {
-        let mut sit = |entrant| {
-            let sittings = self.seeds.iter().map(|&seed| self.sit(entrant, seed, progress));
-            sittings.collect::<Result<Vec<Sitting>, Error>>()
-        };
-        let sittings = self
-            .entrants
-            .iter()
-            .map(&mut sit)
-            .collect::<Result<Vec<_>, Error>>()?;
-        Ok(self.record(&sittings))
+        let (mut sittings, mut errors) = (Vec::new(), Vec::new());
+        for entrant in &self.entrants {
+            let sat = self.seeds.iter().map(|&seed| self.sit(entrant, seed, progress));
+            let sat: Result<Vec<Sitting>, Error> = sat.collect();
+            sittings.push(match sat {
+                Err(error @ Error::Method(autoactivator::Error::Interrupted)) => return Err(error),
+                Err(error) => {
+                    errors.push((entrant, error));
+                    Vec::new()
+                }
+                Ok(sat) => sat,
+            });
+        }
+        if !errors.is_empty() && errors.len() == self.entrants.len() {
+            return Err(errors.remove(0).1);
+        }
+        let mut record = self.record(&sittings);
+        record.failed = errors.iter().map(failure).collect();
+        Ok(record)
     }
 
-    /// The record of these sittings, one list of them for each entrant.
+    /// The record of these sittings, one list of them for each entrant. An entrant without sittings has no results.
     pub fn record(&self, sittings: &[Vec<Sitting>]) -> Record {
         let mut results = Vec::new();
-        for (entrant, sittings) in self.entrants.iter().zip(sittings) {
+        let sat = self.entrants.iter().zip(sittings);
+        for (entrant, sittings) in sat.filter(|(_, sittings)| !sittings.is_empty()) {
             for (p, protocol) in self.protocols.iter().enumerate() {
                 results.push(outcome(&entrant.name, protocol.to_string(), p, sittings));
             }
@@ -132,6 +147,8 @@ impl Exam<'_> {
             scenario: self.scenario_label(),
             parameters: Value::Object(parameters.collect::<Map<_, _>>()),
             results,
+            left_out: self.left_out.clone(),
+            failed: Vec::new(),
         }
     }
 
@@ -193,6 +210,14 @@ impl Exam<'_> {
             n_features: train.x.rows().n_features(),
             n_classes: self.dataset.n_classes(),
         }
+    }
+}
+
+/// A learner that failed, for the record.
+fn failure((entrant, error): &(&Entrant<'_>, Error)) -> Absence {
+    Absence {
+        learner: entrant.name.clone(),
+        reason: error.to_string(),
     }
 }
 

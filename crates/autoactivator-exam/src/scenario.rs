@@ -7,11 +7,13 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
+use autoactivator::counted;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
+use crate::admission::no_rows;
 use crate::error::Error;
 use autoactivator_data::dataset::{Dataset, Split};
 
@@ -73,12 +75,13 @@ impl Scenario {
     /// The fewest classes that count as many.
     pub const MANY_CLASSES: usize = 20;
 
-    /// The scenario when none is given: even tasks, with at least two classes in each.
+    /// The scenario when none is given: even tasks of two classes or more, and at least two tasks, since one task
+    /// alone shows nothing about what is remembered.
     pub fn for_classes(n_classes: usize) -> Self {
         let tasks = if n_classes >= Self::MANY_CLASSES {
             Self::MANY_TASKS
         } else {
-            (n_classes / 2).clamp(1, Self::FEW_TASKS)
+            (n_classes / 2).clamp(2, Self::FEW_TASKS)
         };
         Self::Even {
             classes: None,
@@ -150,7 +153,9 @@ impl Scenario {
     fn deal_evenly(&self, n_classes: usize, n_tasks: usize) -> Result<Vec<usize>, Error> {
         if n_tasks > n_classes {
             return Err(Error::Scenario(format!(
-                "scenario {self} has {n_tasks} tasks for {n_classes} classes: each task needs at least one class"
+                "scenario {self} has {} for {}: each task needs at least one class",
+                counted(n_tasks, "task"),
+                counted(n_classes, "class")
             )));
         }
         let (size, larger) = (n_classes / n_tasks, n_classes % n_tasks);
@@ -216,9 +221,7 @@ fn rows_by_class(split: &Split, which: &str) -> Result<Vec<Vec<usize>>, Error> {
     }
     match rows.iter().zip(split.y.names()).find(|(rows, _)| rows.is_empty()) {
         None => Ok(rows),
-        Some((_, class)) => Err(Error::Scenario(format!(
-            "class '{class}' has no {which} rows: add some, or remove the class from the data"
-        ))),
+        Some((_, class)) => Err(no_rows(class, which)),
     }
 }
 
@@ -359,6 +362,21 @@ mod tests {
         assert_eq!(sizes("B50/10", 100).unwrap(), [vec![50], vec![5; 10]].concat());
     }
 
+    /// The first sizes are those of digits, MNIST and FashionMNIST, the last those of CIFAR-100.
+    #[test]
+    fn a_scenario_that_nobody_chose_has_several_tasks() {
+        let sizes = |n_classes| Scenario::for_classes(n_classes).task_sizes(n_classes).unwrap();
+        assert_eq!(sizes(10), [2; 5]);
+        assert_eq!(sizes(2), [1, 1]);
+        assert_eq!(sizes(3), [2, 1]);
+        assert_eq!(sizes(4), [2, 2]);
+        assert_eq!(sizes(5), [3, 2]);
+        assert_eq!(sizes(7), [3, 2, 2]);
+        assert_eq!(sizes(19), [4, 4, 4, 4, 3]);
+        assert_eq!(sizes(26), [3, 3, 3, 3, 3, 3, 2, 2, 2, 2]);
+        assert_eq!(sizes(100), [10; 10]);
+    }
+
     #[test]
     fn impossible_scenarios_say_why() {
         refused("11", 10, "11 tasks for 10 classes");
@@ -366,7 +384,7 @@ mod tests {
         refused("10,20", 100, "30 classes together, the data set has 100");
         refused("60,60,...", 100, "starts with 120 classes");
         refused("6,4,2,...", 20, "empty tasks with 8 classes left");
-        refused("B10/1", 10, "1 tasks for 0 classes");
+        refused("B10/1", 10, "1 task for 0 classes");
         refused("B8/3", 10, "3 tasks for 2 classes");
         refused(
             &format!("{},{}", usize::MAX, usize::MAX),

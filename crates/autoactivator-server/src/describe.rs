@@ -1,7 +1,30 @@
-//! Which images a model takes, if any.
+//! What clients are shown of a model: which images it takes, and where its rows come from.
 
-use autoactivator::{ImageShape, Learned};
+use autoactivator::{Error, ImageShape, Learned, Model};
 use autoactivator_data::Origin;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Where the model's rows come from, without the places of files: these are shown to the owner of the model file, but
+/// never to clients.
+pub(crate) fn shown_origin(model: &dyn Learned) -> Option<Value> {
+    let origin = model.origin()?;
+    match Origin::deserialize(origin) {
+        Ok(known) => serde_json::to_value(known.without_places()).ok(),
+        Err(_) => Some(origin.clone()),
+    }
+}
+
+/// The file of a model for clients.
+pub(crate) fn to_client(model: &Model) -> Result<Vec<u8>, Error> {
+    let shown = shown_origin(&**model);
+    if model.origin() == shown.as_ref() {
+        return model.to_bytes();
+    }
+    let mut model = model.clone();
+    model.set_origin(shown);
+    model.to_bytes()
+}
 
 /// The shape of the images whose pixels are the model's rows; none if its rows are not pixels.
 pub(crate) fn image_of(model: &dyn Learned) -> Option<ImageShape> {

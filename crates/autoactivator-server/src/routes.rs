@@ -20,7 +20,7 @@ use crate::app::{App, Received};
 use crate::assets;
 use crate::body::{self, Question};
 use crate::change::Change;
-use crate::describe::image_of;
+use crate::describe::{image_of, shown_origin, to_client};
 use crate::edition::Edition;
 use crate::guard::{
     Access::{self, Open, Token},
@@ -114,6 +114,7 @@ async fn model(State(app): Shared) -> Response {
     let limits = &app.limits;
     let abilities = model.abilities();
     let mut described = describe(&**model, edition.file_bytes);
+    described["origin"] = json!(shown_origin(&**model));
     described["image"] = json!(image_of(&**model).filter(|_| app.backbones.is_none()));
     described["takes"] = json!(if app.backbones.is_some() { "images" } else { "rows" });
     described["learns"] = json!(abilities.learns);
@@ -334,13 +335,13 @@ async fn examples(State(app): Shared, wanted: Result<Query<Wanted>, QueryRejecti
 }
 
 async fn download_memory(State(app): Shared) -> Answered {
-    download(&app, 0, "model.aact", |edition| Ok(edition.model.to_bytes()?)).await
+    download(&app, 0, "model.aact", |edition| Ok(to_client(&edition.model)?)).await
 }
 
 async fn download_model(State(app): Shared) -> Answered {
     download(&app, 1, "deployed.aact", |edition| {
         let deployed = edition.model.deployed()?.clone();
-        Ok(Model::from(deployed).to_bytes()?)
+        Ok(to_client(&Model::from(deployed))?)
     })
     .await
 }

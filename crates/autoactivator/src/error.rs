@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::words::counted;
+
 /// The name of an error's variant, which is the same on every face: `NotFinite { .. }` is `NotFinite`.
 pub fn kind(error: &impl std::fmt::Debug) -> String {
     let debug = format!("{error:?}");
@@ -68,7 +70,7 @@ pub enum Error {
     },
 
     /// Different numbers of rows and labels.
-    #[error("{rows} rows but {labels} labels: each row needs exactly one label")]
+    #[error("{} but {}: each row needs exactly one label", counted(*rows, "row"), counted(*labels, "label"))]
     LengthMismatch {
         /// Number of rows.
         rows: usize,
@@ -96,7 +98,7 @@ pub enum Error {
     },
 
     /// A class with too few rows to keep some for validation.
-    #[error("class '{class}' has only {rows} row: at least 2 are needed while `validation` is above 0")]
+    #[error("class '{class}' has only {}: at least 2 are needed while `validation` is above 0", counted(*rows, "row"))]
     TooFewRows {
         /// The class.
         class: String,
@@ -117,7 +119,7 @@ pub enum Error {
     },
 
     /// Rows of a different width than those learned.
-    #[error("rows have {found} features, the model was learned with {expected}")]
+    #[error("rows have {}, the model was learned with {expected}", counted(*found, "feature"))]
     FeatureCount {
         /// Features of the model.
         expected: usize,
@@ -199,7 +201,7 @@ pub enum Error {
     },
 
     /// An image shape that does not fit the rows.
-    #[error("images of {shape} do not fit rows of {n_features} features")]
+    #[error("images of {shape} do not fit rows of {}", counted(*n_features, "feature"))]
     ImageShape {
         /// The shape.
         shape: String,

@@ -118,6 +118,25 @@ fn some_of(names: &[&String]) -> String {
     }
 }
 
+/// Whether two origins give the same rows. Under `name` and `place`, an origin says what was found where, for people;
+/// these do not count.
+pub(crate) fn same_origin(a: Option<&Origin>, b: Option<&Origin>) -> bool {
+    a.map(essence) == b.map(essence)
+}
+
+/// An origin without names and places.
+fn essence(origin: &Origin) -> Origin {
+    match origin {
+        Origin::Object(fields) => fields
+            .iter()
+            .filter(|(key, _)| !["name", "place"].contains(&key.as_str()))
+            .map(|(key, value)| (key.clone(), essence(value)))
+            .collect(),
+        Origin::Array(entries) => entries.iter().map(essence).collect(),
+        plain => plain.clone(),
+    }
+}
+
 /// Size of a learner, counted as in the paper: every stored float takes four bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Size {
@@ -175,4 +194,23 @@ pub struct Step {
     pub max_nodes: usize,
     /// Training residual as a fraction of its initial value, for learners that track it.
     pub residual: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_and_places_do_not_make_another_origin() {
+        let origin = |name: &str, sha256: &str| {
+            Some(json!({"backbones": [{"name": name, "sha256": sha256, "place": format!("/{name}.onnx")}]}))
+        };
+        let same = |a: Option<Origin>, b: Option<Origin>| same_origin(a.as_ref(), b.as_ref());
+        assert!(same(origin("a", "1"), origin("b", "1")));
+        assert!(!same(origin("a", "1"), origin("a", "2")));
+        assert!(!same(origin("a", "1"), None));
+        assert!(same(None, None));
+    }
 }

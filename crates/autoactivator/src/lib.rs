@@ -36,6 +36,7 @@ pub mod params;
 pub mod pool;
 pub mod prelude;
 pub mod reactivation;
+mod words;
 
 pub use consolidation::{
     Binding, Calibration, Consolidation, ConsolidationParams, Deployed, Ledger, Memory, POOL_ROWS, Partial,
@@ -49,6 +50,7 @@ pub use model::{Learned, Model, ModelFile, Receipt};
 pub use params::{Check, Checked, Precision};
 pub use pool::Activation;
 pub use reactivation::{Awakening, Reactivation, ReactivationParams, RepeatedClasses};
+pub use words::{counted, noun_for};
 
 /// The example of the crate's README is a test.
 #[cfg(doctest)]

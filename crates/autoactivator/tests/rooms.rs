@@ -25,7 +25,7 @@ const ROOMS: [(&str, &[&str]); 8] = [
 ];
 
 /// Files that every folder may use.
-const SHARED: [&str; 3] = ["error", "learner", "params"];
+const SHARED: [&str; 4] = ["error", "learner", "params", "words"];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -9,7 +9,7 @@ mod shards;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{Model, ModelFile};
+use autoactivator::{Model, ModelFile, counted};
 use autoactivator_data::Part;
 
 use crate::args::{DropClassArgs, ExportArgs, MergeArgs, RenameClassArgs, UnlearnArgs};
@@ -64,7 +64,7 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
 pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
     let file = ModelFile::lock(&args.model)?;
     let mut model = load(&args.model)?;
-    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(Some(&model)))?;
+    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(Some(&model), &args.model))?;
     let source = rows.source(&model)?;
     if let Some(source) = source.as_ref().filter(|_| !args.again) {
         model.check_there(source, &args.classes)?;
@@ -116,10 +116,9 @@ pub fn export(args: &ExportArgs) -> Result<()> {
         }
     };
     eprintln!(
-        "{}: {} nodes, {} bytes",
+        "{}: {}, {size} bytes",
         args.output.display(),
-        model.size().nodes,
-        size
+        counted(model.size().nodes, "node"),
     );
     Ok(())
 }
@@ -137,9 +136,10 @@ fn save(file: &ModelFile, model: &Model) -> Result<()> {
     let rows = model.consolidation()?.memory().n_rows();
     file.write(model)?;
     eprintln!(
-        "{}: {rows} rows, {} classes",
+        "{}: {}, {}",
         file.path().display(),
-        model.classes().len()
+        counted(rows, "row"),
+        counted(model.classes().len(), "class")
     );
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{
-    Check, Consolidation, ConsolidationParams, Labels, Learner, ModelFile, Partial, Share, Table,
+    Check, Consolidation, ConsolidationParams, Labels, Learner, ModelFile, Partial, Share, Table, counted,
 };
 use autoactivator_data::{FeatureTable, Shard, shard};
 
@@ -43,15 +43,16 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
     let (n_nodes, n_features) = (learner.memory().n_nodes(), learner.n_features().unwrap_or(0));
     file.write(&learner.into())?;
     eprintln!(
-        "{}: a pool of {n_nodes} nodes on {n_features} features; nothing learned yet",
-        args.model.display()
+        "{}: a pool of {} on {}; nothing learned yet",
+        args.model.display(),
+        counted(n_nodes, "node"),
+        counted(n_features, "feature")
     );
     Ok(())
 }
 
 pub fn build(args: &BuildArgs) -> Result<()> {
-    let inputs = std::iter::once(&args.model).chain(&args.parts);
-    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let inputs = given(&args.model, &args.parts);
     let output = Output::new(&args.output, &inputs, Replace::models(args.force))?;
     let mut share = Share::of(load(&args.model)?.consolidation()?)?;
     let columns = args.columns.columns();
@@ -77,11 +78,11 @@ pub fn build(args: &BuildArgs) -> Result<()> {
     let bytes = partial.to_bytes(args.single)?;
     output.write(&bytes)?;
     eprintln!(
-        "{}: {} rows from {} files, {} classes, {} bytes",
+        "{}: {} from {}, {}, {} bytes",
         args.output.display(),
-        partial.sums().n_rows(),
-        partial.files().len(),
-        partial.sums().classes().len(),
+        counted(partial.sums().n_rows(), "row"),
+        counted(partial.files().len(), "file"),
+        counted(partial.sums().classes().len(), "class"),
         bytes.len(),
     );
     Ok(())
@@ -104,11 +105,18 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
         eprintln!("note: probabilities are not calibrated: use --calibrate to name a table that was learned");
     }
     eprintln!(
-        "added {} rows from {} files",
-        sum.sums().n_rows(),
-        sum.files().len()
+        "added {} from {}",
+        counted(sum.sums().n_rows(), "row"),
+        counted(sum.files().len(), "file")
     );
     save(&file, &model)
+}
+
+/// The files that a command reads.
+fn given<'a>(model: &'a Path, parts: &'a [PathBuf]) -> Vec<&'a Path> {
+    std::iter::once(model)
+        .chain(parts.iter().map(PathBuf::as_path))
+        .collect()
 }
 
 /// The sum of all partial memories that hold something new.

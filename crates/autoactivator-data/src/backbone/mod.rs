@@ -45,7 +45,7 @@ impl Backbone {
         if onnx.is_empty() {
             return Err(bad(path, "is an empty file, not an ONNX model"));
         }
-        let sha256 = hex(&Sha256::digest(&onnx));
+        let sha256 = sha256_of(&onnx);
         let runtime = runtime::load(engine, onnx).map_err(|reason| bad(path, reason))?;
         let graph = runtime.graph();
         let (settings, note) = resolve(path, given, &graph)?;
@@ -59,6 +59,7 @@ impl Backbone {
                     .into_owned(),
                 sha256,
                 settings,
+                place: None,
             },
             runtime,
             fixed_batch: fixed_batch(&graph),
@@ -68,6 +69,22 @@ impl Backbone {
         let side = backbone.identity.settings.size as u32;
         backbone.n_features = backbone.features(&[&RgbImage::black(side, side)])?.len();
         Ok(backbone)
+    }
+
+    /// SHA-256 of a file, in hexadecimal, as an [`Identity`] has it.
+    pub fn sha256_of(path: &Path) -> Result<String, Error> {
+        let onnx = std::fs::read(path).map_err(|cause| io_error(path, cause))?;
+        Ok(sha256_of(&onnx))
+    }
+
+    /// What tells it from other backbones, and where its file is.
+    pub fn placed_identity(&self) -> Identity {
+        let place = std::path::absolute(&self.path).ok();
+        Identity {
+            // A place that is not UTF-8 cannot be kept in a model file.
+            place: place.and_then(|place| place.to_str().map(str::to_owned)),
+            ..self.identity.clone()
+        }
     }
 
     /// What tells it from other backbones.
@@ -115,6 +132,10 @@ impl Backbone {
         }
         Ok(rows.values)
     }
+}
+
+fn sha256_of(onnx: &[u8]) -> String {
+    hex(&Sha256::digest(onnx))
 }
 
 fn fixed_batch(graph: &Graph) -> Option<usize> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::preset::Preset;
 use crate::error::{Error, bad, io_error};
-use crate::origin::{Channels, Filter, Layout, Resize};
+use crate::origin::{Channels, Filter, Layout, Resize, Settings};
 
 /// Settings of a backbone, each of them optional. A TOML file beside the model has the same keys.
 ///
@@ -51,6 +51,23 @@ pub struct BackboneSpec {
     /// How values between pixels are found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
+}
+
+/// Settings that leave nothing open.
+impl From<&Settings> for BackboneSpec {
+    fn from(settings: &Settings) -> Self {
+        Self {
+            preset: None,
+            output: Some(settings.output.clone()),
+            size: Some(settings.size),
+            layout: Some(settings.layout),
+            channels: Some(settings.channels),
+            mean: Some(settings.mean),
+            scale: Some(settings.scale),
+            resize: Some(settings.resize),
+            filter: Some(settings.filter),
+        }
+    }
 }
 
 impl BackboneSpec {

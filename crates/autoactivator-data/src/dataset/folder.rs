@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::rows::read_table;
 use super::{Dataset, cifar, name_of};
 use crate::error::{Error, bad};
+use crate::table::Columns;
 
 /// Whether a folder holds a data set that [`open`](super::open) reads, judged by the names of its files.
 pub fn is_dataset(folder: &Path) -> bool {
@@ -12,12 +13,13 @@ pub fn is_dataset(folder: &Path) -> bool {
 }
 
 /// Opens the data set of a folder.
-pub(super) fn open(folder: &Path) -> Result<Dataset, Error> {
+pub(super) fn open(folder: &Path, columns: &Columns) -> Result<Dataset, Error> {
     if cifar::is_in(folder) {
+        columns.refuse(folder)?;
         return cifar::open(folder);
     }
     let (train, test) = parts(folder)?;
-    let ((train, image), (test, test_image)) = (read_table(&train)?, read_table(&test)?);
+    let ((train, image), (test, test_image)) = (read_table(&train, columns)?, read_table(&test, columns)?);
     if image != test_image {
         let reason = "training and test images differ in height or width: both need the same size";
         return Err(bad(folder, reason));
@@ -73,6 +75,10 @@ pub(super) fn parts(folder: &Path) -> Result<(PathBuf, PathBuf), Error> {
 mod tests {
     use super::*;
 
+    fn open(folder: &Path) -> Result<Dataset, Error> {
+        super::open(folder, &Columns::default())
+    }
+
     #[test]
     fn a_folder_keeps_its_own_split() {
         let folder = tempfile::tempdir().unwrap();
@@ -86,6 +92,6 @@ mod tests {
         assert_eq!(data.test.y.codes(), [1, 0]);
         write("test.csv", "4,1,b\n");
         let error = open(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("1 features, test rows have 2"), "{error}");
+        assert!(error.contains("1 feature, test rows have 2"), "{error}");
     }
 }

@@ -31,6 +31,7 @@ use autoactivator::{ImageShape, Labels, Table};
 
 use crate::error::Error;
 use crate::part::Part;
+use crate::table::Columns;
 pub use folder::is_dataset;
 use locate::locate;
 pub use locate::{folders, name_of, place};
@@ -68,14 +69,25 @@ pub struct Split {
 /// called `train` and `test` in any format, or CIFAR-100's binary files. A single table is split 80/20, class by class,
 /// the same way every time.
 pub fn open(name_or_path: &str, data_dir: Option<&Path>) -> Result<Dataset, Error> {
+    open_columns(name_or_path, data_dir, &Columns::default())
+}
+
+/// Opens a data set as [`open`] does, with these columns of its tables. Data without columns to choose from is refused
+/// if any are named.
+pub fn open_columns(
+    name_or_path: &str,
+    data_dir: Option<&Path>,
+    columns: &Columns,
+) -> Result<Dataset, Error> {
     if name_or_path == digits::NAME {
+        columns.refuse(Path::new(name_or_path))?;
         return digits::open();
     }
     let path = locate(name_or_path, &folders(data_dir))?;
     if path.is_dir() {
-        return folder::open(&path);
+        return folder::open(&path, columns);
     }
-    let (rows, image) = rows::read_table(&path)?;
+    let (rows, image) = rows::read_table(&path, columns)?;
     let (train, test) = split::split(&path, &rows)?;
     Dataset::new(name_of(&path), &path, train, test, image)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use autoactivator::{ImageShape, Labels, Table};
+use autoactivator::{ImageShape, Labels, Table, counted};
 
 use super::{Dataset, Split};
 use crate::batch::Batch;
@@ -13,8 +13,8 @@ use crate::error::{Error, bad};
 use crate::table::{Columns, FeatureTable, NO_CLASSES};
 
 /// All rows of a table that carries classes.
-pub(super) fn read_table(path: &Path) -> Result<(NamedRows, Option<ImageShape>), Error> {
-    let table = FeatureTable::open(path, &Columns::default())?;
+pub(super) fn read_table(path: &Path, columns: &Columns) -> Result<(NamedRows, Option<ImageShape>), Error> {
+    let table = FeatureTable::open(path, columns)?;
     let no_rows = || bad(path, "there are no rows in this file");
     let rows = Batch::collect(table.batches()?)?.ok_or_else(no_rows)?;
     let y = rows.y.ok_or_else(|| bad(path, NO_CLASSES))?;
@@ -95,7 +95,8 @@ fn check_shapes(path: &Path, train: &NamedRows, test: &NamedRows) -> Result<(), 
     let (expected, found) = (train.x.rows().n_features(), test.x.rows().n_features());
     if expected != found {
         let reason = format!(
-            "training rows have {expected} features, test rows have {found}: both need the same number"
+            "training rows have {}, test rows have {found}: both need the same number",
+            counted(expected, "feature")
         );
         return Err(bad(path, reason));
     }

@@ -50,6 +50,16 @@ impl Extractor {
         }
     }
 
+    /// Where its features come from, and where the files of its backbones are: for a model to find them again.
+    pub fn placed_origin(&self) -> Origin {
+        match self {
+            Self::Backbones(backbones) => {
+                Origin::Backbones(backbones.iter().map(Backbone::placed_identity).collect())
+            }
+            Self::Pixels(pixels) => Origin::Pixels(pixels.shape),
+        }
+    }
+
     /// How many features it computes for an image.
     pub fn n_features(&self) -> usize {
         match self {

@@ -10,7 +10,7 @@ use super::settings::Settings;
 
 /// A backbone and its settings.
 ///
-/// Equal identities mean equal features; what the file is called does not matter.
+/// Equal identities mean equal features; what the file is called and where it is does not matter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -20,6 +20,9 @@ pub struct Identity {
     pub sha256: String,
     /// How images are shown to it, and which output is read.
     pub settings: Settings,
+    /// Where the file was when it was last used, as an absolute path; it does not tell one backbone from another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 impl PartialEq for Identity {

@@ -54,6 +54,19 @@ impl fmt::Display for Origin {
     }
 }
 
+impl Origin {
+    /// The same origin without the places of files, which are the business of nobody but the owner of a model.
+    #[must_use]
+    pub fn without_places(mut self) -> Self {
+        if let Self::Backbones(identities) = &mut self {
+            for identity in identities {
+                identity.place = None;
+            }
+        }
+        self
+    }
+}
+
 /// Tells how the origin `found` differs from the one that a model `expected`, with the remedy.
 ///
 /// None when both agree, or when one of them is not known. Rows of another backbone mean something else, even when

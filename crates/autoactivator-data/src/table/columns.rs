@@ -3,7 +3,9 @@
 //! [`Columns`] is what the user asks for; [`choose`] applies it, and common conventions, to the columns of a file.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, bad};
 
 use autoactivator::Input;
 
@@ -35,6 +37,17 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// Refuses columns that are named for data that has none.
+    pub fn refuse(&self, path: &Path) -> Result<(), Error> {
+        if self.label.is_none() && self.features.is_empty() {
+            return Ok(());
+        }
+        Err(bad(
+            path,
+            "is no table: --label and --columns choose columns of a table",
+        ))
+    }
+
     /// The file of labels that belongs to an array: the one that was named, else the one `beside` it.
     pub(super) fn label_file(&self, beside: Option<PathBuf>) -> Option<PathBuf> {
         self.label.as_ref().map(PathBuf::from).or(beside)

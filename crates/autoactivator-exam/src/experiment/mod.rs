@@ -27,6 +27,7 @@ use std::path::Path;
 use autoactivator_data::dataset::Dataset;
 use toml::Table;
 
+use crate::admission::{Absence, Outline};
 use crate::contender::{Contender, LearnerKind};
 use crate::error::Error;
 use crate::paper::Paper;
@@ -66,6 +67,8 @@ pub struct Experiment {
     pub pictures: Option<usize>,
     /// Who is examined.
     pub contenders: Vec<Contender>,
+    /// Who cannot take part, once the data is known.
+    pub left_out: Vec<Absence>,
     /// What the paper prints.
     pub paper: Paper,
     /// Seconds that one run of a learner takes, if its section does not say.
@@ -121,6 +124,7 @@ impl Experiment {
             seed: 0,
             pictures: file.pictures,
             contenders,
+            left_out: Vec::new(),
             paper: file.paper,
             seconds: file.seconds,
             file: table,
@@ -195,23 +199,61 @@ impl Experiment {
         }
     }
 
+    /// Refuses a scenario that does not fit the data, and leaves out learners that could not finish.
+    ///
+    /// It needs no features, so it can be called before any is computed.
+    pub fn admit(&mut self, outline: &Outline) -> Result<(), Error> {
+        let tasks = self
+            .scenario(outline.classes.len())
+            .deal(outline.classes.len(), self.seed)?;
+        outline.check()?;
+        let mut admitted = Vec::new();
+        for contender in std::mem::take(&mut self.contenders) {
+            match contender.obstacle(&tasks, self.online, outline) {
+                None => admitted.push(contender),
+                Some(obstacle) => self.left_out.push(Absence {
+                    learner: contender.name,
+                    reason: obstacle.to_string(),
+                }),
+            }
+        }
+        self.contenders = admitted;
+        if self.contenders.is_empty() {
+            return Err(Error::Scenario(nobody(&self.left_out)));
+        }
+        Ok(())
+    }
+
+    /// How this many classes become tasks.
+    fn scenario(&self, n_classes: usize) -> Scenario {
+        let usual = || Scenario::for_classes(n_classes);
+        self.tasks.clone().unwrap_or_else(usual)
+    }
+
     /// The exam on this data, one run per seed.
     pub fn exam<'a>(&self, dataset: &'a Dataset) -> Result<Exam<'a>, Error> {
         let contenders = self.contenders.iter().cloned();
         Ok(Exam {
             dataset,
-            scenario: match &self.tasks {
-                Some(scenario) => scenario.clone(),
-                None => Scenario::for_classes(dataset.n_classes()),
-            },
+            scenario: self.scenario(dataset.n_classes()),
             online: self.online,
             entrants: contenders
                 .map(|contender| contender.entrant(dataset.image))
                 .collect(),
             protocols: self.protocols.clone(),
             seeds: first_seeds(self.seed, self.seeds)?,
+            left_out: self.left_out.clone(),
         })
     }
+}
+
+/// Why nobody can take part.
+fn nobody(left_out: &[Absence]) -> String {
+    let reasons: Vec<String> = left_out
+        .iter()
+        .map(|absence| format!("{}: {}", absence.learner, absence.reason))
+        .collect();
+    format!("no learner can take part in this exam: {}", reasons.join("; "))
 }
 
 /// Whether a name is that of an experiment file.

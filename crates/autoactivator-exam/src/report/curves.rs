@@ -2,6 +2,7 @@
 //!
 //! [`figures`] turns a record into [`Plot`]s. Colour stands for the learner, dashes for the protocol.
 
+use autoactivator::counted;
 use serde_json::Value;
 
 use super::heat::mean_matrix;
@@ -53,7 +54,7 @@ fn nodes_plot(record: &Record) -> Plot {
         run.nodes.iter().map(|&nodes| nodes as f64).collect()
     });
     Plot {
-        title: format!("Nodes, mean of {} runs", n_runs(record)),
+        title: format!("Nodes, mean of {}", counted(n_runs(record), "run")),
         x_name: "tasks learned",
         y_max: None,
         // Learners without nodes would be a line along the axis.
@@ -66,7 +67,7 @@ fn nodes_plot(record: &Record) -> Plot {
 /// Megabytes of each learner's model over tasks.
 pub(super) fn growth_plot(record: &Record) -> Plot {
     Plot {
-        title: format!("Model, MB, mean of {} runs", n_runs(record)),
+        title: format!("Model, MB, mean of {}", counted(n_runs(record), "run")),
         x_name: "tasks learned",
         y_max: None,
         curves: growth_of_learners(record, |run| run.model_mb.clone())

@@ -2,11 +2,13 @@
 //!
 //! [`html`] puts the page together, section by section; `heat` and `curves` give the pictures, `page.css` the looks.
 
+use autoactivator::{counted, noun_for};
 use serde_json::Value;
 
 use super::curves::figures;
 use super::heat::heat_map;
-use super::{distinct, n_runs, three_digits};
+use super::{absent, distinct, n_runs, three_digits};
+use crate::admission::Absence;
 use crate::protocol::Protocol;
 use crate::record::{Outcome, Record, Run, Stat};
 
@@ -45,7 +47,13 @@ pub fn html(record: &Record) -> String {
         header(record),
         section(
             "Results",
-            &[summary(record), protocols(record), METRICS.to_owned()].concat(),
+            &[
+                summary(record),
+                absences(record),
+                protocols(record),
+                METRICS.to_owned(),
+            ]
+            .concat(),
         ),
         section("Task by task", &grid(&figures(record))),
         section("Accuracy on each task after each task", &heat_maps(record)),
@@ -87,14 +95,14 @@ pub(super) fn escape(text: &str) -> String {
 fn header(record: &Record) -> String {
     let data = &record.dataset;
     let facts = [
-        (data.n_classes, "classes"),
-        (data.n_train, "training rows"),
-        (data.n_test, "test rows"),
-        (data.n_features, "features"),
-        (n_runs(record), "runs"),
+        (data.n_classes, "class"),
+        (data.n_train, "training row"),
+        (data.n_test, "test row"),
+        (data.n_features, "feature"),
+        (n_runs(record), "run"),
     ];
     let facts: String = facts
-        .map(|(n, what)| format!("<li><b>{}</b> {what}</li>", grouped(n as f64)))
+        .map(|(n, what)| format!("<li><b>{}</b> {}</li>", grouped(n as f64), noun_for(n, what)))
         .concat();
     format!(
         "<header><p class=\"kicker\">Class-incremental exam</p>\n<h1>{} <span>{}</span></h1>\n\
@@ -122,6 +130,15 @@ fn summary(record: &Record) -> String {
         "<div class=\"card scroll\"><table class=\"summary\"><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>\
          </table></div>\n"
     )
+}
+
+/// The learners without results, and why.
+fn absences(record: &Record) -> String {
+    let line = |(how, absence): (&str, &Absence)| {
+        let (learner, reason) = (escape(&absence.learner), escape(&absence.reason));
+        format!("<p class=\"note\"><b>{learner}</b> {how}: {reason}</p>\n")
+    };
+    absent(record).map(line).collect()
 }
 
 fn summary_line(outcome: &Outcome) -> String {
@@ -188,9 +205,9 @@ fn meaning(name: &str) -> String {
 fn heat_maps(record: &Record) -> String {
     let maps: String = record.results.iter().map(heat_map).collect();
     format!(
-        "<p class=\"note\">Row: after learning that task. Column: examined on that task. Mean of {} runs, percent.</p>\n\
+        "<p class=\"note\">Row: after learning that task. Column: examined on that task. Mean of {}, percent.</p>\n\
          {SCALE}{}",
-        n_runs(record),
+        counted(n_runs(record), "run"),
         grid(&maps)
     )
 }
@@ -295,6 +312,10 @@ mod tests {
         record.scenario = evil.into();
         record.dataset.name = evil.into();
         record.parameters = json!({evil: {evil: evil}});
+        record.left_out = vec![Absence {
+            learner: evil.into(),
+            reason: evil.into(),
+        }];
         for outcome in &mut record.results {
             outcome.learner = evil.into();
             outcome.protocol = evil.into();

@@ -28,6 +28,7 @@ mod table;
 pub use html::html;
 pub use table::table;
 
+use crate::admission::Absence;
 use crate::record::{Outcome, Record};
 
 /// About three digits: sizes and durations are not known any better.
@@ -39,6 +40,13 @@ fn three_digits(value: f64) -> String {
         _ => 3,
     };
     format!("{value:.decimals$}")
+}
+
+/// The learners without results, each with what happened to it.
+fn absent(record: &Record) -> impl Iterator<Item = (&'static str, &Absence)> {
+    let left_out = record.left_out.iter().map(|absence| ("left out", absence));
+    let failed = record.failed.iter().map(|absence| ("failed", absence));
+    left_out.chain(failed)
 }
 
 /// The number of runs, which is the same for all learners.
@@ -101,6 +109,8 @@ pub(crate) mod example {
                     [[90.0, 80.0, 90.0], [90.0, 80.0, 90.0]],
                 ),
             ],
+            left_out: Vec::new(),
+            failed: Vec::new(),
         }
     }
 

@@ -2,7 +2,9 @@
 //!
 //! [`table`] is the whole of it; [`html`](super::html()) shows the same figures and more.
 
-use super::{n_runs, three_digits};
+use autoactivator::counted;
+
+use super::{absent, n_runs, three_digits};
 use crate::record::{Outcome, Record};
 
 const HEADINGS: [&str; 11] = [
@@ -30,20 +32,31 @@ pub fn table(record: &Record) -> String {
     lines.extend(record.results.iter().map(cells));
     let widths = widths(&lines);
     let lines: Vec<String> = lines.iter().map(|cells| align(cells, &widths)).collect();
-    format!("{}\n\n{}\n", title(record), lines.join("\n"))
+    format!("{}\n\n{}\n{}", title(record), lines.join("\n"), absences(record))
+}
+
+/// The learners without results, and why; empty if there are none.
+fn absences(record: &Record) -> String {
+    let lines: String = absent(record)
+        .map(|(how, absence)| format!("{} {how}: {}\n", absence.learner, absence.reason))
+        .collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("\n{lines}")
 }
 
 fn title(record: &Record) -> String {
     let data = &record.dataset;
     format!(
-        "{} {}: {} training and {} test rows, {} features, {} classes; mean of {} runs, ACA ± sample deviation",
+        "{} {}: {} training and {}, {}, {}; mean of {}, ACA ± sample deviation",
         data.name,
         record.scenario,
         data.n_train,
-        data.n_test,
-        data.n_features,
-        data.n_classes,
-        n_runs(record)
+        counted(data.n_test, "test row"),
+        counted(data.n_features, "feature"),
+        counted(data.n_classes, "class"),
+        counted(n_runs(record), "run")
     )
 }
 
@@ -91,6 +104,7 @@ fn align(cells: &Cells, widths: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admission::Absence;
     use crate::report::example;
 
     #[test]
@@ -104,6 +118,21 @@ reactivation  task-batch=all  98.00 ± 1.41  97.50   0.000       0.000     70   
 nearest-mean  instance        85.00 ± 0.00  87.50  -0.100       0.100     70     0.021       0.00     1.23      0.050
 ";
         assert_eq!(table(&example::record()), expected);
+    }
+
+    #[test]
+    fn a_learner_without_results_is_named() {
+        let absence = |learner: &str, reason: &str| Absence {
+            learner: learner.into(),
+            reason: reason.into(),
+        };
+        let record = Record {
+            left_out: vec![absence("slow", "too slow")],
+            failed: vec![absence("weak", "no strength")],
+            ..example::record()
+        };
+        let expected = "\n\nslow left out: too slow\nweak failed: no strength\n";
+        assert!(table(&record).ends_with(expected), "{}", table(&record));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::learner::Consolidation;
 use crate::error::Error;
 use crate::format::Container;
-use crate::learner::Origin;
+use crate::learner::{Origin, same_origin};
 use crate::params::Precision;
 use crate::pool::{Pool, Standard};
 
@@ -31,7 +31,7 @@ impl Binding {
     pub fn check(&self, other: &Binding) -> Result<(), Error> {
         let reason = if self.version != other.version {
             format!("version {} and version {}", self.version, other.version)
-        } else if self.origin != other.origin {
+        } else if !same_origin(self.origin.as_ref(), other.origin.as_ref()) {
             "their rows come from different backbones".to_owned()
         } else if self.pool != other.pool {
             let start = |hash: &str| hash.get(..8).unwrap_or(hash).to_owned();

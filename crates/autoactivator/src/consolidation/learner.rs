@@ -15,7 +15,7 @@ use super::params::{ConsolidationParams, ReadoutKind};
 use super::readout::Centred;
 use crate::data::{Chunks, Labels, Rows, Sample, Table, check_rows, check_task, places, stride};
 use crate::error::Error;
-use crate::learner::{Input, Learner, Observer, Size, Step};
+use crate::learner::{Input, Learner, Observer, Size, Step, same_origin};
 use crate::params::{Checked, Precision};
 use crate::pool::{
     ConvolutionSpec, FeaturesSpec, FirstTask, OUTPUT_ROWS, Pool, PoolSpec, Preparation, Standard,
@@ -515,7 +515,7 @@ impl Consolidation {
 
     /// Refuses another learner whose sums cannot be added to these.
     pub(crate) fn check_pool(&self, other: &Consolidation) -> Result<(), Error> {
-        let reason = if self.input.origin != other.input.origin {
+        let reason = if !same_origin(self.input.origin.as_ref(), other.input.origin.as_ref()) {
             "their rows come from different backbones"
         } else if self.pool != other.pool || self.memory.standard != other.memory.standard {
             "they were made from different seeds, parameters or first tasks"

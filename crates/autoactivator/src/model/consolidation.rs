@@ -12,6 +12,7 @@ use crate::format::Container;
 use crate::learner::{Answer, Input, Learner};
 use crate::math::Matrix;
 use crate::params::Check;
+use crate::words::counted;
 
 impl Learned for Consolidation {
     fn pack(&self) -> Container {
@@ -85,7 +86,7 @@ impl Learned for Consolidation {
     fn details(&self) -> String {
         let mut text = format!("seed {}\n", self.params().seed);
         if !self.ledger().is_empty() {
-            text += &format!("{} files in the ledger\n", self.ledger().len());
+            text += &format!("{} in the ledger\n", counted(self.ledger().len(), "file"));
         }
         text += "\ntask  rows so far  classes  recruited  nodes     ridge  recruitment ended by\n";
         for task in self.task_growth() {

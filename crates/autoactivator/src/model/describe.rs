@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Learned;
+use crate::words::counted;
 
 /// Everything a model reports about itself, as `inspect --json` prints it and as `/v1/model` begins;
 /// `file_bytes` is the size of its file.
@@ -28,12 +29,12 @@ pub fn describe(model: &dyn Learned, file_bytes: u64) -> Value {
 pub fn summary(model: &dyn Learned, file_bytes: u64) -> String {
     let size = model.size();
     format!(
-        "{}: {} classes, {} nodes, {} features\nmodel {:.3} MB, memory for further learning {:.3} MB, file {:.3} MB\n\
+        "{}: {}, {}, {}\nmodel {:.3} MB, memory for further learning {:.3} MB, file {:.3} MB\n\
          classes: {}\n",
         model.name(),
-        model.classes().len(),
-        size.nodes,
-        model.n_features().unwrap_or(0),
+        counted(model.classes().len(), "class"),
+        counted(size.nodes, "node"),
+        counted(model.n_features().unwrap_or(0), "feature"),
         size.model_mb(),
         size.memory_mb(),
         file_bytes as f64 / (1024.0 * 1024.0),

@@ -14,6 +14,7 @@ use crate::learner::{Answer, Input, Learner};
 use crate::math::Matrix;
 use crate::params::Check;
 use crate::reactivation::{Reactivation, RepeatedClasses, pack};
+use crate::words::counted;
 
 impl Learned for Reactivation {
     fn pack(&self) -> Container {
@@ -91,7 +92,11 @@ impl Learned for Reactivation {
     }
 
     fn details(&self) -> String {
-        let mut text = format!("{} units, seed {}\n\n", self.units().len(), self.params().seed);
+        let mut text = format!(
+            "{}, seed {}\n\n",
+            counted(self.units().len(), "unit"),
+            self.params().seed
+        );
         text += "unit  nodes  threshold  residual  accuracy  stopped by           classes\n";
         for (u, unit) in self.units().iter().enumerate() {
             let last = unit.growth.layers.last();

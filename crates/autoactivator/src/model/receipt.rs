@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::Learned;
 use crate::data::Labels;
+use crate::words::{counted, noun_for};
 
 /// Number of names that are shown of a longer list.
 const SHOWN: usize = 4;
@@ -135,8 +136,8 @@ impl fmt::Display for Receipt {
         write!(
             f,
             "learned {} of {}",
-            count(self.rows, "row"),
-            count(self.n_features, "feature")
+            counted(self.rows, "row"),
+            counted(self.n_features, "feature")
         )?;
         if let Some(features) = &self.features {
             write!(
@@ -151,16 +152,16 @@ impl fmt::Display for Receipt {
         let parts = [("new", &self.new_classes), ("known", &self.known_classes)];
         for (what, classes) in parts.into_iter().filter(|(_, classes)| !classes.is_empty()) {
             let shown = classes.iter().map(|(class, rows)| format!("{class} {rows}"));
-            let noun = if classes.len() == 1 { "class" } else { "classes" };
             write!(
                 f,
-                "; {} {what} {noun}: {}",
+                "; {} {what} {}: {}",
                 classes.len(),
+                noun_for(classes.len(), "class"),
                 some_of(shown, classes.len())
             )?;
         }
         if self.left_out > 0 {
-            write!(f, "; {} left out", count(self.left_out, "row"))?;
+            write!(f, "; {} left out", counted(self.left_out, "row"))?;
         }
         write!(f, "; {:.2} s", self.seconds)?;
         match self.file_bytes {
@@ -168,11 +169,6 @@ impl fmt::Display for Receipt {
             None => Ok(()),
         }
     }
-}
-
-/// A number with its noun.
-fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 fn some_of(names: impl Iterator<Item = String>, n: usize) -> String {

@@ -229,6 +229,17 @@ impl PoolSpec {
         Self::Stack(StackSpec::over(self, directions))
     }
 
+    /// The kind of its nodes that are made from images; none if rows of any kind will do.
+    pub fn needs_images(&self) -> Option<&'static str> {
+        match self {
+            Self::Patches(_) => Some("patches"),
+            Self::Differences(_) => Some("differences"),
+            Self::Convolution(_) => Some("convolution"),
+            Self::Stack(spec) => spec.first.needs_images(),
+            Self::Uniform(_) | Self::Gaussian(_) | Self::Features(_) => None,
+        }
+    }
+
     /// Makes the pool for a first task.
     pub fn make(&self, task: &FirstTask<'_>) -> Result<Box<dyn Pool>, Error> {
         let n_nodes = self.n_nodes(task.x.n_features());

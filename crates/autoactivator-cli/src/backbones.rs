@@ -1,0 +1,203 @@
+//! Which backbones turn images into features, and where are they? Those of the options, or those that the model
+//! remembers.
+//!
+//! The hash of a file decides which backbone it is. If the model was learned with it, its settings come from the model,
+//! whatever the file is called.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use autoactivator_data::dataset;
+use autoactivator_data::{Backbone, BackboneSpec, Extractor, Identity, Origin, Settings};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::args::DataArgs;
+use crate::image_args::ImageArgs;
+use crate::rows::Expected;
+
+/// Settings that a preset decides. Its size and output are only what is usual: those of the graph win.
+const OF_PRESET: [&str; 4] = ["mean", "scale", "resize", "filter"];
+
+/// Folder of backbones in a data folder.
+const FOLDER: &str = "backbones";
+
+/// Opens the backbones of the options, or else those that the model was learned with; none if there are neither.
+pub fn open(args: &ImageArgs, data: &DataArgs, expected: &Expected<'_>) -> Result<Option<Extractor>> {
+    let remembered = remembered(expected.origin);
+    let mut found = Vec::new();
+    for path in &args.backbones {
+        found.push((path.clone(), of_content(&remembered, path)?));
+    }
+    if found.is_empty() {
+        for identity in &remembered {
+            found.push((find(identity, data, expected.file)?, Some(identity)));
+        }
+    }
+    if found.is_empty()
+        && let Some(option) = args.about_backbone()
+    {
+        bail!("{option} is a setting of a backbone: give the backbone with --backbone");
+    }
+    let backbones = found.iter().map(|(path, known)| open_one(args, path, *known));
+    let backbones: Vec<Backbone> = backbones.collect::<Result<_>>()?;
+    Ok((!backbones.is_empty()).then_some(Extractor::Backbones(backbones)))
+}
+
+/// Opens the backbones for a server. Without them it still takes rows of features, so one that is nowhere to be found is
+/// only told.
+pub fn open_to_serve(
+    args: &ImageArgs,
+    data: &DataArgs,
+    expected: &Expected<'_>,
+) -> Result<Option<Extractor>> {
+    match open(args, data, expected) {
+        Err(error) if error.downcast_ref::<Lost>().is_some_and(|lost| !lost.changed) => {
+            eprintln!("note: no images are taken: {error}");
+            Ok(None)
+        }
+        opened => opened,
+    }
+}
+
+/// The backbones that a model was learned with.
+fn remembered(origin: Option<&Value>) -> Vec<Identity> {
+    match origin.map(Origin::deserialize) {
+        Some(Ok(Origin::Backbones(identities))) => identities,
+        _ => Vec::new(),
+    }
+}
+
+/// The backbone of the model that has the content of a file.
+fn of_content<'a>(remembered: &'a [Identity], path: &Path) -> Result<Option<&'a Identity>> {
+    if remembered.is_empty() {
+        return Ok(None);
+    }
+    let sha256 = Backbone::sha256_of(path)?;
+    Ok(remembered.iter().find(|identity| identity.sha256 == sha256))
+}
+
+fn open_one(args: &ImageArgs, path: &Path, known: Option<&Identity>) -> Result<Backbone> {
+    let given = args.backbone_spec();
+    let spec = match known {
+        Some(identity) => {
+            refuse_other(path, &given, &identity.settings)?;
+            BackboneSpec::from(&identity.settings)
+        }
+        None => given,
+    };
+    let backbone = Backbone::open(path, spec, args.engine)?;
+    if let Some(note) = backbone.note() {
+        eprintln!("note: {note}");
+    }
+    Ok(backbone)
+}
+
+/// Refuses options that contradict the settings that the model was learned with.
+fn refuse_other(path: &Path, given: &BackboneSpec, settings: &Settings) -> Result<()> {
+    let learned = fields(json!(settings));
+    let typed = fields(json!(given));
+    let preset = given.preset.map(|preset| fields(json!(preset.spec())));
+    let of_preset = preset.into_iter().flatten();
+    let of_preset =
+        of_preset.filter(|(key, _)| OF_PRESET.contains(&key.as_str()) && !typed.contains_key(key));
+    let of_preset = of_preset.map(|(key, value)| (format!("{key} of --preset"), key, value));
+    let typed = typed.iter().filter(|(key, _)| *key != "preset");
+    let typed = typed.map(|(key, value)| (option(key), key.clone(), value.clone()));
+    let other = typed
+        .chain(of_preset)
+        .find(|(_, key, value)| learned.get(key) != Some(value));
+    match other {
+        None => Ok(()),
+        Some((option, key, value)) => bail!(
+            "{}: {option} is {}, but the model was learned with {}: leave the option out, or begin a new model",
+            path.display(),
+            plain(&value),
+            plain(&learned[&key]),
+        ),
+    }
+}
+
+/// The option of a setting.
+fn option(key: &str) -> String {
+    match key {
+        "output" => "--backbone-output".to_owned(),
+        key => format!("--{key}"),
+    }
+}
+
+fn fields(settings: Value) -> Map<String, Value> {
+    match settings {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// A value as a user would type it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+/// A backbone that is not where it was looked for.
+#[derive(Debug)]
+struct Lost {
+    message: String,
+    /// Whether there was a file in its place.
+    changed: bool,
+}
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Lost {}
+
+/// Finds the file of a backbone: where it was, beside the model, or in a data folder. Its hash must be the same.
+fn find(identity: &Identity, data: &DataArgs, model: Option<&Path>) -> Result<PathBuf> {
+    let (mut looked, mut changed) = (Vec::new(), false);
+    for path in places(identity, data, model) {
+        if !path.is_file() {
+            looked.push(format!("there is no {}", path.display()));
+            continue;
+        }
+        let sha256 = Backbone::sha256_of(&path)?;
+        if sha256 == identity.sha256 {
+            return Ok(path);
+        }
+        changed = true;
+        let start = sha256.get(..8).unwrap_or(&sha256);
+        looked.push(format!("{} has another content (sha256 {start})", path.display()));
+    }
+    let message = format!(
+        "the model was learned from {identity}, which was not found ({}): give it with --backbone",
+        looked.join("; ")
+    );
+    bail!(Lost { message, changed })
+}
+
+/// The places where a backbone may be, each once.
+fn places(identity: &Identity, data: &DataArgs, model: Option<&Path>) -> Vec<PathBuf> {
+    let last = identity.place.as_ref().map(PathBuf::from);
+    let name = match last.as_deref().and_then(Path::file_name) {
+        Some(name) => PathBuf::from(name),
+        None => PathBuf::from(format!("{}.onnx", identity.name)),
+    };
+    let beside = model.map(|model| model.with_file_name(&name));
+    let dirs = dataset::folders(data.dir().as_deref());
+    let in_dirs = dirs
+        .iter()
+        .flat_map(|dir| [dir.join(&name), dir.join(FOLDER).join(&name)]);
+    let mut places: Vec<PathBuf> = Vec::new();
+    for place in last.into_iter().chain(beside).chain(in_dirs) {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
