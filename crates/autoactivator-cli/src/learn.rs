@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use autoactivator::{ConsolidationParams, Model, ModelFile, Receipt};
 use autoactivator_data::Part;
 use serde_json::json;
@@ -60,7 +60,6 @@ fn begin(args: &LearnArgs, rows: &RowSource<'_>) -> Result<Model> {
         ..ConsolidationParams::default()
     };
     let mut model = make(&args.new, &base)?;
-    model.set_origin(rows.origin());
     model.input_mut().features = rows.features();
     Ok(model)
 }
@@ -95,6 +94,14 @@ pub fn make(args: &NewModelArgs, usual: &ConsolidationParams) -> Result<Model> {
 /// is `--repeated-classes`.
 fn reopen(file: &ModelFile, args: &LearnArgs) -> Result<Model> {
     let mut model = file.read()?;
+    if let Some(asked) = args.new.learner.filter(|asked| asked.name() != model.name()) {
+        bail!(
+            "{}: this is a {} model and cannot become a {} one: leave out --learner, or begin a new model",
+            args.model.display(),
+            model.name(),
+            asked.name()
+        );
+    }
     if let Some(kind) = ModelKind::of(model.name()) {
         let given = given::new_model(&args.new, kind)?;
         let place = || args.model.display().to_string();

@@ -78,6 +78,11 @@ impl Output {
         Ok(Self { file: Some(file) })
     }
 
+    /// Whether this is the same file as another output, or both are stdout.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.file.as_deref().map(resolved) == other.file.as_deref().map(resolved)
+    }
+
     /// The file; none for stdout.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
@@ -189,6 +194,16 @@ pub fn check_ending(path: &Path, allowed: &[&str]) -> Result<()> {
             )
         }
         _ => Ok(()),
+    }
+}
+
+/// A path without links and detours; the file itself need not exist.
+fn resolved(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
     }
 }
 

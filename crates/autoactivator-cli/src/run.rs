@@ -92,10 +92,17 @@ fn outputs(args: &RunArgs, found: &Found) -> Result<Outputs> {
     };
     let json = args.json.as_deref().map(|path| checked(path, &["json"]));
     let report = Some(args.report.as_path()).filter(|_| !args.no_report);
-    Ok(Outputs {
+    let report = report.map(|path| checked(path, &["html", "htm"]));
+    let outputs = Outputs {
         json: json.transpose()?,
-        report: report.map(|path| checked(path, &["html", "htm"])).transpose()?,
-    })
+        report: report.transpose()?,
+    };
+    if let (Some(json), Some(report)) = (&outputs.json, &outputs.report)
+        && json.is_same(report)
+    {
+        bail!("--json and --report name the same file: choose two");
+    }
+    Ok(outputs)
 }
 
 fn deliver(outputs: &Outputs, record: &Record) -> Result<()> {

@@ -331,7 +331,7 @@ fn cells_that_are_no_number() {
     let place = learned();
     for (row, place_of_it) in [
         ("1,two,3,4,c", "column 2: 'two' is not a number"),
-        ("1,2,,4,c", "column 3: '' is not a number"),
+        ("1,2,,4,c", "column 3: '' is empty"),
         ("1,2,3,4,", "column 5: the class is missing"),
     ] {
         place.write("bad.csv", format!("w,x,y,z,class\n1,2,3,4,c\n{row}\n"));
@@ -343,7 +343,7 @@ fn cells_that_are_no_number() {
     }
     place.write("bad.csv", b"1,2,3,4,c\n1,2,3,4,\xff\xfe\n");
     place.refuse(&["learn", "model", "bad.csv"], &["bad.csv", "line 2", "UTF-8"]);
-    place.write("bad.csv", "1;2;3;4;c\n");
+    place.write("bad.csv", "1\n2\n");
     place.refuse(
         &["learn", "model", "bad.csv"],
         &["bad.csv", "line 1 has one column"],
@@ -884,7 +884,7 @@ fn model_and_rows_the_wrong_way_round() {
     let place = learned();
     place.refuse(
         &["learn", "next.csv", "model"],
-        &["next.csv: not a usable model file"],
+        &["next.csv: a model is written here", "model.aact"],
     );
     place.refuse(
         &["predict", "next.csv", "model"],

@@ -148,7 +148,7 @@ fn what_cannot_be_is_refused() {
         &["unlearn", "model", "second.csv"],
         &["second.csv", "class 'c' is not known"],
     );
-    place.refuse(&["unlearn", "model", "narrow.csv"], &["narrow.csv", "1 features"]);
+    place.refuse(&["unlearn", "model", "narrow.csv"], &["narrow.csv", "1 feature"]);
     place.refuse(&["drop-class", "model", "z"], &["class 'z' is not known", "a, b"]);
     place.refuse(&["learn", "model", "second.csv", "--seed", "3"], &["`seed` is 0"]);
     place.refuse(&["learn", "model", "second.csv", "--fading", "0"], &["`fading`"]);
@@ -161,7 +161,7 @@ fn what_cannot_be_is_refused() {
     place.succeed(&["unlearn", "model", "first.csv"]);
     place.refuse(
         &["unlearn", "model", "first.csv"],
-        &["first.csv", "nothing has been learned yet"],
+        &["first.csv", "already unlearned"],
     );
 }
 

@@ -119,7 +119,7 @@ fn what_was_learned_is_passed_over() {
     place.write("copy.csv", place.read("first.csv"));
     let said = build(&place, &["copy.csv", "second.csv", "second.csv"], "2");
     assert!(said.contains("skipped copy.csv"), "{said}");
-    assert!(said.contains("2: 60 rows from 1 files"), "{said}");
+    assert!(said.contains("2: 60 rows from 1 file,"), "{said}");
     place.succeed(&["memory", "merge", "model", "2"]);
     assert_eq!(inspected(&place, "model")["growth"][1]["rows"], 120.0);
     let nothing = build(&place, &["first.csv"], "nothing");
@@ -159,7 +159,7 @@ fn what_cannot_be_summed_is_refused() {
     );
     place.refuse(
         &["memory", "build", "model", "first.csv", "-o", "model"],
-        &["would overwrite the model"],
+        &["cannot write model", "the input model"],
     );
     place.refuse(
         &["memory", "build", "model", "none.csv", "-o", "x"],
@@ -186,7 +186,7 @@ fn what_cannot_be_summed_is_refused() {
             "-o",
             "x",
         ],
-        &["first.csv: the first line holds no column names"],
+        &["first.csv: there is no label column 'kind'"],
     );
     place.write("damaged.parquet", "PAR1 and then nothing of the kind PAR1");
     place.refuse(

@@ -102,7 +102,7 @@ fn learning_says_what_was_learned_on_stderr_and_leaves_one_file() {
     let said = place.learn("model", "task1.csv");
     assert_eq!(said.stdout, "");
     assert!(
-        said.stderr.contains("model: learned 40 rows; 2 classes"),
+        said.stderr.contains("model: learned 40 rows of 4 features; class from column 5 (the last one); 2 new classes: a 20, b 20"),
         "{}",
         said.stderr
     );
@@ -268,6 +268,7 @@ fn inspection_for_programs() {
         "n_features",
         "classes",
         "origin",
+        "features",
         "nodes",
         "model_mb",
         "memory_mb",

@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_pool_of_patches_needs_images() {
-        let patches = "[consolidation.pool]\nkind = 'patches'\nnodes = 9";
+        let patches = "[consolidation.pool]\nkind = 'patches'\nnodes = 9\nactivation = 'relu'";
         let classes = ["a", "b", "c", "d"];
         assert_eq!(
             left_out(&admitted(patches, &classes, 5).unwrap()),

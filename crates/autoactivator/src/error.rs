@@ -129,7 +129,7 @@ pub enum Error {
 
     /// Features of other names than those learned.
     #[error(
-        "the features have other names than the model's: {missing} is missing, {other} is not among them; \
+        "the features have other names than the model's (missing: {missing}; not among them: {other}): \
          choose the columns by name"
     )]
     FeatureNames {

@@ -349,7 +349,7 @@ fn a_model_that_has_learned_nothing_says_so() {
     let message = narrow.json()["error"]["message"].clone();
     assert_eq!(
         message,
-        json!("rows have 1 features, the model was learned with 2")
+        json!("rows have 1 feature, the model was learned with 2")
     );
 }
 

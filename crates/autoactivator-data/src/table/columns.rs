@@ -337,7 +337,7 @@ mod tests {
             ..label("kind")
         };
         let error = chosen(&columns, &other).unwrap_err();
-        assert!(error.contains("'c' is missing, 'b' is not among them"), "{error}");
+        assert!(error.contains("missing: 'c'; not among them: 'b'"), "{error}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! private model lists nothing.
 
 use super::{Model, Receipt};
-use crate::consolidation::Source;
+use crate::consolidation::{Ledger, Source};
 use crate::data::Labels;
 use crate::error::Error;
 
@@ -45,7 +45,7 @@ impl Model {
         self.enter(|ledger| ledger.unlearned(source, &classes));
     }
 
-    fn enter(&mut self, entry: impl FnOnce(&mut crate::Ledger)) {
+    fn enter(&mut self, entry: impl FnOnce(&mut Ledger)) {
         if self.keeps_sources()
             && let Ok(learner) = self.consolidation_mut()
         {

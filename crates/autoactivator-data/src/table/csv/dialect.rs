@@ -16,6 +16,9 @@ const LINES: usize = 200;
 /// From this many columns on, the numbers 0, 1, 2, ... are names and not a row.
 const TOO_LONG_FOR_A_ROW: usize = 5;
 
+/// Numbers in even steps, and rows below them, that make the first line doubtful.
+const FEW: usize = 3;
+
 /// Names of a first column that may only count the rows.
 const INDEX: [&str; 5] = ["", "unnamed: 0", "index", "id", "row"];
 
@@ -146,13 +149,16 @@ fn is_header(first: &StringRecord, rest: &[StringRecord], wanted: &Columns) -> R
     {
         return Ok(true);
     }
+    if cells.iter().filter(|cell| cell.is_empty()).count() > 1 {
+        return Ok(false); // A row whose values were lost.
+    }
     // No feature is a number. The last cell does not count: it is that of the class, which may be one.
     let features = match wanted.width {
         Some(width) if width == cells.len() => &cells[..],
         _ => &cells[..cells.len().saturating_sub(1).max(1)],
     };
     if features.iter().all(|cell| !is_number(cell)) {
-        return Ok(!(cells.len() == 1 && cells[0].is_empty()));
+        return Ok(true);
     }
     let numbers: Vec<&str> = cells.iter().copied().filter(|cell| is_number(cell)).collect();
     let names: Vec<usize> = (0..cells.len()).filter(|&at| !is_number(cells[at])).collect();
@@ -163,7 +169,8 @@ fn is_header(first: &StringRecord, rest: &[StringRecord], wanted: &Columns) -> R
     if counts_from_zero && (only_here || (names.is_empty() && cells.len() >= TOO_LONG_FOR_A_ROW)) {
         return Ok(true);
     }
-    if labelled || (only_here && names.len() == 1 && has_even_steps(&numbers)) {
+    let counted = numbers.len() >= FEW && rest.len() >= FEW && has_even_steps(&numbers);
+    if labelled || (only_here && names.len() == 1 && counted) {
         return Err(format!(
             "the first line ({}) may hold column names or the first row: say which with --header or --no-header",
             cells.iter().take(6).copied().collect::<Vec<_>>().join(", ")
@@ -175,11 +182,14 @@ fn is_header(first: &StringRecord, rest: &[StringRecord], wanted: &Columns) -> R
 /// Whether numbers are whole and rise in even steps, as years and numbered columns do, and rows hardly ever.
 fn has_even_steps(numbers: &[&str]) -> bool {
     let whole: Option<Vec<i64>> = numbers.iter().map(|number| number.parse().ok()).collect();
-    let Some(whole) = whole.filter(|whole| whole.len() > 1) else {
-        return false;
-    };
-    let step = whole[1].wrapping_sub(whole[0]);
-    step > 0 && whole.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == step)
+    let whole = whole.unwrap_or_default();
+    let steps: Vec<i64> = whole
+        .windows(2)
+        .map(|pair| pair[1].wrapping_sub(pair[0]))
+        .collect();
+    steps
+        .first()
+        .is_some_and(|&first| first > 0 && steps.iter().all(|&step| step == first))
 }
 
 /// The first column, when it only counts or names the rows.
@@ -257,7 +267,10 @@ mod tests {
         ] {
             assert_eq!(found(text).unwrap().1, header, "{text}");
         }
-        for text in ["2019,2020,kind\n5,6,a\n7,8,b\n", "3,9,label\n5,6,a\n"] {
+        for text in [
+            "2019,2020,2021,kind\n5,6,1,a\n7,8,1,b\n5,5,5,a\n",
+            "3,9,label\n5,6,a\n",
+        ] {
             assert!(found(text).unwrap_err().contains("--no-header"), "{text}");
         }
     }

@@ -61,7 +61,11 @@ impl Csv {
         open: Arc<dyn Fn() -> Result<Source, Error> + Send + Sync>,
         columns: &Columns,
     ) -> Result<Self, Error> {
-        let (start, _) = open()?.up_to(SAMPLE)?;
+        let (start, cut) = open()?.up_to(SAMPLE)?;
+        if cut {
+            let reason = "truncated: the gzip stream ends before its checksum; fetch the file again";
+            return Err(bad(path, reason));
+        }
         let sample = Sample::new(&start, start.len() as u64 == SAMPLE);
         let dialect = Dialect::find(&sample, columns).map_err(|reason| bad(path, reason))?;
         let mut reader = reader(open()?, &dialect);
