@@ -199,7 +199,7 @@ pub struct PredictArgs {
     pub reject: f64,
 
     /// Add the K most probable classes and their probabilities (consolidation)
-    #[arg(long, value_name = "K", conflicts_with = "proba")]
+    #[arg(long, value_name = "K", conflicts_with = "proba", value_parser = above_zero)]
     pub top: Option<usize>,
 
     /// Format of the answers [default: from the output's file name, or else csv]
@@ -503,6 +503,13 @@ fn learners() -> impl TypedValueParser<Value = LearnerKind> {
 pub enum GroupSize {
     Rows(usize),
     All,
+}
+
+fn above_zero(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("expected a number above 0".to_owned()),
+    }
 }
 
 fn group_size(text: &str) -> Result<GroupSize, String> {

@@ -53,9 +53,11 @@ fn records(folder: &Path) -> BTreeMap<PathBuf, Value> {
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
+            // A killed process leaves what it had not finished, under a hidden name.
+            let unfinished = path.file_name().unwrap().to_str().unwrap().starts_with('.');
             if path.is_dir() {
                 folders.push(path);
-            } else {
+            } else if !unfinished {
                 let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
                 let result = record["result"].as_object_mut();
                 if let Some(result) = result {

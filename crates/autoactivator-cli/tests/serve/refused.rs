@@ -105,7 +105,7 @@ fn a_wrong_request_is_told_why_and_changes_nothing() {
         // Classes.
         ("POST /v1/learn", json, br#"{"rows": [[0, 0]]}"#, 400, "missing field `classes`"),
         ("POST /v1/learn", json, br#"{"rows": [[0, 0], [1, 1]], "classes": ["low"]}"#, 422, "2 rows but 1 label"),
-        ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": ["low", "high"]}"#, 422, "1 rows but 2 labels"),
+        ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": ["low", "high"]}"#, 422, "1 row but 2 labels"),
         ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": "low"}"#, 400, "expected a list"),
         ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": [7]}"#, 400, "expected a string"),
         ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": [""]}"#, 400, "a class has no name"),
