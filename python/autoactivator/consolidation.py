@@ -41,6 +41,9 @@ class Consolidation(Rejecting, Learner):
         Weight of old evidence when a new task arrives, in (0, 1]; 1 forgets nothing.
     class_weights : dict or None, default=None
         Weight of each row of a class, by label; 1 for classes that are not named.
+    private : bool, default=False
+        Whether nothing but sums may be kept of rows: the pool depends on the seed alone, probabilities are not
+        calibrated, and learned files are not listed.
     seed : int, default=0
         Seed for everything random.
 
@@ -77,6 +80,7 @@ class Consolidation(Rejecting, Learner):
         precision="f32",
         fading=1.0,
         class_weights=None,
+        private=False,
         seed=0,
     ):
         self.pool = pool
@@ -91,6 +95,7 @@ class Consolidation(Rejecting, Learner):
         self.precision = precision
         self.fading = fading
         self.class_weights = class_weights
+        self.private = private
         self.seed = seed
 
     _kind = "consolidation"
@@ -182,8 +187,7 @@ class Consolidation(Rejecting, Learner):
         array([0, 1])
         """
         model = self._learned()
-        self._check_names(X)
-        x, (distinct, codes) = rows.rows(X), rows.labels(y)
+        x, (distinct, codes) = self._rows(X, model), rows.labels(y)
         self._check_kind(distinct, self._labels)
         with self._in_words_of_sklearn(x):
             model.unlearn(x, rows.names(distinct), codes)

@@ -158,6 +158,22 @@ class InterruptedError(AutoActivatorError):
     """Learning was stopped from outside; nothing was changed. Ctrl-C is a :class:`KeyboardInterrupt` instead."""
 
 
+class FeatureNamesError(AutoActivatorError, ValueError):
+    """Features of other names than those learned."""
+
+
+class LearnedBeforeError(AutoActivatorError, ValueError):
+    """A file whose rows would count twice."""
+
+
+class UnlearnedBeforeError(AutoActivatorError, ValueError):
+    """A file whose rows would be taken away twice."""
+
+
+class FadedError(AutoActivatorError, ValueError):
+    """Rows to be unlearned from sums that have faded since."""
+
+
 class LockedError(AutoActivatorError, OSError):
     """A model file that another process is changing."""
 

@@ -5,17 +5,24 @@ and an estimator changes only after the model has learned.
 """
 
 import json
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import validate_data
 
 from . import rows
 from ._core import Model
 from .error import FeatureCountError, NoFeaturesError, ParameterError
 from .summary import html
+
+
+class Learned(dict):
+    """What was understood of a task; printed, it is the line that the command line shows."""
+
+    def __repr__(self):
+        return self["summary"]
 
 
 class Learner(ClassifierMixin, BaseEstimator):
@@ -28,7 +35,11 @@ class Learner(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if all rows learned had them.
+        Names of the features, if the first rows learned had them. Rows in another order are put right by name, and rows
+        with other names are refused.
+    learned_ : dict
+        What was understood of the last task: its ``rows``, ``n_features``, ``new_classes`` and ``known_classes`` with
+        their numbers of rows, ``seconds``, ``warnings``, and all of it in one line as ``summary``.
     """
 
     def fit(self, X, y):
@@ -81,7 +92,6 @@ class Learner(ClassifierMixin, BaseEstimator):
         if not self._has_learned():
             return self.fit(X, y)
         self._check_unchanged()
-        self._check_names(X)
         return self._learn(X, y, self._model, self._labels)
 
     def predict(self, X):
@@ -254,17 +264,25 @@ class Learner(ClassifierMixin, BaseEstimator):
     _changeable = ()
 
     def _learn(self, X, y, model, known):
-        x, (distinct, codes) = rows.rows(X), rows.labels(y)
+        x, (distinct, codes) = self._rows(X, model), rows.labels(y)
         self._check_kind(distinct, known)
         with self._in_words_of_sklearn(x):
-            model.learn(x, rows.names(distinct), codes)
+            summary, learned = model.learn(x, rows.names(distinct), codes, rows.columns(X))
         self._keep(model, np.concatenate([known, distinct]) if len(known) else distinct)
         self._made_with = _as_json(self._parameters())
-        if len(known) == 0:
-            self._forget_names()
-            validate_data(self, X, reset=True, skip_check_array=True, ensure_2d=False)
+        self.learned_ = Learned(summary=summary, **json.loads(learned))
+        for warning in self.learned_.get("warnings", []):
+            warnings.warn(warning, stacklevel=3)
         self.n_features_in_ = model.n_features
         return self
+
+    def _rows(self, X, model):
+        """Rows in the order of the model's features."""
+        x, columns = rows.rows(X), rows.columns(X)
+        if columns is None and model.features is not None:
+            warnings.warn("X has no column names: they are taken in the order of the model's features", stacklevel=4)
+        places = None if columns is None else model.places(columns)
+        return x if places is None else np.ascontiguousarray(x[:, places])
 
     def _keep(self, model, labels):
         """Stores a model and the labels of its classes. `labels` may hold others too, in any order and repeatedly."""
@@ -273,24 +291,19 @@ class Learner(ClassifierMixin, BaseEstimator):
         self._labels = labels[[by_name[name] for name in model.classes]]
         self._sorted = np.argsort(self._labels)
         self.classes_ = self._labels[self._sorted]
+        if model.features is not None:
+            self.feature_names_in_ = np.asarray(model.features, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _check_kind(self, distinct, known):
         if len(known) and len(distinct) and rows.kind(distinct) != rows.kind(known):
             raise TypeError(f"the labels are {rows.kind(distinct)}, those learned before are {rows.kind(known)}")
 
-    def _check_names(self, X):
-        validate_data(self, X, reset=False, skip_check_array=True, ensure_2d=False)
-
-    def _forget_names(self):
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
     def _ask(self, question, X, *details):
         """Calls a method of the model on rows, and wraps the bytes that it returns."""
         model = self._model_or_new()
-        if self._has_learned():
-            self._check_names(X)
-        x = rows.rows(X)
+        x = self._rows(X, model)
         with self._in_words_of_sklearn(x):
             answer = getattr(model, question)(x, *details)
         return np.frombuffer(answer, dtype=np.float64 if question in ("scores", "probabilities") else np.uint32)

@@ -47,6 +47,38 @@ def rows(X):
         )
 
 
+def columns(X):
+    """The names of the columns, if all of them are strings.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    list of str or None
+        The names; None for arrays, which have none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas
+    >>> from autoactivator.rows import columns
+    >>> columns(pandas.DataFrame({"width": [1.0], "height": [2.0]}))
+    ['width', 'height']
+    >>> columns(np.zeros((3, 2))) is None
+    True
+    """
+    names = getattr(X, "columns", None)
+    names = getattr(X, "column_names", names)
+    try:
+        names = None if names is None else list(names)
+    except TypeError:
+        return None
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
 def labels(y):
     """The distinct labels in order of first appearance, and for each row its label's index among them.
 

@@ -152,10 +152,40 @@ impl Model {
         py.detach(|| json(&self.read().size()))
     }
 
-    /// Learns one task, given its rows, its class names, and a code into these for each row.
-    fn learn(&self, py: Python<'_>, x: Array<f32>, names: Vec<String>, y: Array<u32>) -> PyResult<()> {
+    /// Learns one task, given its rows, its class names, a code into these for each row, and the names of the features.
+    /// Returns what was understood: one line for people, and JSON.
+    fn learn(
+        &self,
+        py: Python<'_>,
+        x: Array<f32>,
+        names: Vec<String>,
+        y: Array<u32>,
+        features: Option<Vec<String>>,
+    ) -> PyResult<(String, String)> {
         let (rows, labels) = (x.rows(py)?, y.labels(py, names)?);
-        work(py, |signals| self.write().learn(rows, &labels, signals))
+        work(py, |signals| {
+            let mut model = self.write();
+            let new = model.n_features().is_none();
+            if new {
+                model.input_mut().features = features;
+            }
+            let taught = model.teach(rows, &labels, signals);
+            if new && taught.is_err() {
+                model.input_mut().features = None;
+            }
+            taught.map(|receipt| (receipt.to_string(), json(&receipt)))
+        })
+    }
+
+    /// Names of the features, if they have any.
+    #[getter]
+    fn features(&self, py: Python<'_>) -> Option<Vec<String>> {
+        py.detach(|| self.read().features().map(<[String]>::to_vec))
+    }
+
+    /// The place of each of the model's features among columns of these names; None if they are in order.
+    fn places(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<Option<Vec<usize>>> {
+        work(py, |_| self.read().input().places(&columns))
     }
 
     /// Sets parameters, given as a JSON object. A parameter that may not change is refused by name.

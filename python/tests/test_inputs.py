@@ -128,10 +128,32 @@ def test_feature_names(clusters):
     assert model.feature_names_in_.tolist() == ["f0", "f1", "f2", "f3", "f4", "f5"]
     other = frame(X).rename(columns={"f5": "other"})
     for call in [model.predict, lambda X: model.partial_fit(X, y), lambda X: model.unlearn(X, y)]:
-        with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- other"):
+        with pytest.raises(error.FeatureNamesError, match="missing: 'f5'; not among them: 'other'"):
             call(other)
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
+    with pytest.warns(UserWarning, match="X has no column names"):
         model.predict(X)
+    turned = frame(X)[["f5", "f4", "f3", "f2", "f1", "f0"]]
+    assert (model.predict(turned) == model.predict(frame(X))).all()
+    learned = Consolidation().fit(frame(X), y).partial_fit(turned, y)
+    assert learned.predict_proba(turned).tolist() == model.partial_fit(frame(X), y).predict_proba(frame(X)).tolist()
+
+
+def test_what_was_learned_is_said(clusters, tmp_path):
+    X, y = clusters
+    model = Consolidation().fit(frame(X), y)
+    line = repr(model.learned_)
+    assert line.startswith(f"learned {len(X)} rows of 6 features (f0, f1, f2, f3, ...); ")
+    assert sum(model.learned_["new_classes"].values()) == len(X)
+    assert model.partial_fit(frame(X), y).learned_["new_classes"] == {}
+    with pytest.warns(UserWarning, match="look alike"):
+        Consolidation().fit([[0.0], [1.0]], ["Cat", "cat"])
+    model.save(tmp_path / "m.aact")
+    assert autoactivator.load(tmp_path / "m.aact").feature_names_in_.tolist() == ["f0", "f1", "f2", "f3", "f4", "f5"]
+
+
+def test_named_features_no_more(clusters):
+    X, y = clusters
+    model = Consolidation().fit(frame(X), y)
     assert not hasattr(model.fit(X, y), "feature_names_in_")
 
 

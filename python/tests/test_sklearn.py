@@ -23,11 +23,12 @@ ROUNDING = (
     " check allows for 1e-7"
 )
 REPEATED = "learns the same classes again by partial_fit, which the paper's learner refuses unless it is told to accept"
+NAMES = "columns in another order are put right by name, where scikit-learn refuses them"
 
 
 def expected_failures(estimator):
     """What fails, and why."""
-    failures = {"check_methods_subset_invariance": ROUNDING}
+    failures = {"check_methods_subset_invariance": ROUNDING, "check_dataframe_column_names_consistency": NAMES}
     if isinstance(estimator, Reactivation) and estimator.repeated_classes == "refuse":
         failures["check_fit_score_takes_y"] = REPEATED
     return failures

@@ -126,9 +126,14 @@ impl App {
     }
 
     /// The rows of an input: as given, or computed from images.
-    pub(crate) fn table(&self, model: &Model, input: Input<'_>) -> Result<Table, Problem> {
+    pub(crate) fn table(
+        &self,
+        model: &Model,
+        input: Input<'_>,
+        features: Option<&[String]>,
+    ) -> Result<Table, Problem> {
         let images = match input {
-            Input::Rows(table) => return Ok(table),
+            Input::Rows(table) => return in_order(model, table, features),
             Input::Images(images) => images,
         };
         let most_bytes = self.limits.decoded_bytes();
@@ -147,8 +152,28 @@ impl App {
     /// The rows and labels of a lesson.
     pub(crate) fn lesson(&self, model: &Model, lesson: Lesson<'_>) -> Result<(Table, Labels), Problem> {
         Ok((
-            self.table(model, lesson.input)?,
+            self.table(model, lesson.input, lesson.features.as_deref())?,
             Labels::from_names(&lesson.classes),
         ))
+    }
+}
+
+/// Rows in the order of the model's features. Rows that do not name theirs are taken as they are.
+fn in_order(model: &Model, table: Table, features: Option<&[String]>) -> Result<Table, Problem> {
+    let Some(names) = features else {
+        return Ok(table);
+    };
+    let found = table.rows().n_features();
+    if names.len() != found {
+        let expected = names.len();
+        return Err(autoactivator::Error::FeatureCount { expected, found }.into());
+    }
+    match model.input().places(names)? {
+        None => Ok(table),
+        Some(places) => {
+            let row = |row: &[f32]| places.iter().map(|&at| row[at]).collect::<Vec<f32>>();
+            let values = table.rows().iter().flat_map(row).collect();
+            Ok(Table::new(values, found)?)
+        }
     }
 }

@@ -61,6 +61,8 @@ pub struct Lesson<'a> {
     pub input: Input<'a>,
     /// The class of each example.
     pub classes: Vec<String>,
+    /// What the features are called, where rows say so.
+    pub features: Option<Vec<String>>,
 }
 
 /// A question about rows.
@@ -72,6 +74,8 @@ pub struct Question<'a> {
     pub detail: Detail,
     /// The fraction of known rows that may be answered "unknown".
     pub reject: f64,
+    /// What the features are called, where rows say so.
+    pub features: Option<Vec<String>>,
 }
 
 /// A model to merge.
@@ -214,11 +218,13 @@ fn learn_json(bytes: &[u8]) -> Result<Lesson<'static>, Problem> {
     struct Body {
         rows: FlatRows,
         classes: Vec<String>,
+        features: Option<Vec<String>>,
     }
     let body: Body = from_json(bytes)?;
     Ok(Lesson {
         input: Input::Rows(body.rows.table()?),
         classes: body.classes,
+        features: body.features,
     })
 }
 
@@ -240,6 +246,7 @@ fn learn_form(parts: Vec<Part<'_>>) -> Result<Lesson<'_>, Problem> {
     Ok(Lesson {
         input: Input::Images(images),
         classes,
+        features: None,
     })
 }
 
@@ -253,12 +260,14 @@ fn predict_json(bytes: &[u8]) -> Result<Question<'static>, Problem> {
         proba: bool,
         #[serde(default)]
         reject: f64,
+        features: Option<Vec<String>>,
     }
     let body: Body = from_json(bytes)?;
     Ok(Question {
         input: Input::Rows(body.rows.table()?),
         detail: detail(body.top, body.proba)?,
         reject: rate(body.reject)?,
+        features: body.features,
     })
 }
 
@@ -277,6 +286,7 @@ fn predict_form(parts: Vec<Part<'_>>) -> Result<Question<'_>, Problem> {
         input: Input::Images(images),
         detail: detail(top, proba)?,
         reject: rate(reject)?,
+        features: None,
     })
 }
 

@@ -1,7 +1,7 @@
 //! The changes of a model, each all or nothing: learn, unlearn, drop or rename a class, merge.
 
 use autoactivator::model::growth;
-use autoactivator::{Labels, Model, Observer, Table};
+use autoactivator::{Labels, Model, Observer, Receipt, Table};
 use serde_json::{Value, json};
 
 use crate::edition::Edition;
@@ -11,8 +11,8 @@ use crate::problem::Problem;
 /// A change of the model.
 #[derive(Debug)]
 pub enum Change {
-    /// Learn one task.
-    Learn(Table, Labels),
+    /// Learn one task; the names are those of its features, where they have any.
+    Learn(Table, Labels, Option<Vec<String>>),
     /// Unlearn rows that were learned.
     Unlearn(Table, Labels),
     /// Drop a class.
@@ -24,30 +24,36 @@ pub enum Change {
 }
 
 impl Change {
-    /// Changes the model; an error leaves it as it was.
+    /// Changes the model, and returns what was understood of a task; an error leaves the model as it was.
     pub fn apply(
         &self,
         model: &mut Model,
         limits: &Limits,
         observer: &mut dyn Observer,
-    ) -> Result<(), Problem> {
+    ) -> Result<Option<Receipt>, Problem> {
         match self {
-            Self::Learn(x, y) => {
+            Self::Learn(x, y, features) => {
                 check_classes(model, y, limits)?;
-                model.learn(x.rows(), y, observer)?;
+                let mut next = model.clone();
+                if next.n_features().is_none() {
+                    next.input_mut().features.clone_from(features);
+                }
+                let receipt = next.teach(x.rows(), y, observer)?;
+                *model = next;
+                return Ok(Some(receipt));
             }
             Self::Unlearn(x, y) => model.unlearn(x.rows(), y)?,
             Self::DropClass(class) => model.drop_class(class)?,
             Self::RenameClass(from, to) => model.rename_class(from, to)?,
             Self::Merge(other, base) => model.merge(&[other], base.as_ref())?,
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Number of rows that the change brought.
     pub fn n_rows(&self) -> usize {
         match self {
-            Self::Learn(_, y) | Self::Unlearn(_, y) => y.len(),
+            Self::Learn(_, y, _) | Self::Unlearn(_, y) => y.len(),
             Self::DropClass(_) | Self::RenameClass(..) => 0,
             Self::Merge(other, _) => {
                 let rows = other.consolidation().map(|learner| learner.memory().n_rows());
@@ -57,15 +63,21 @@ impl Change {
     }
 
     /// The answer to the request, once the change is on disk.
-    pub fn answer(&self, edition: &Edition) -> Value {
+    pub fn answer(&self, edition: &Edition, receipt: Option<Receipt>) -> Value {
         let model = &edition.model;
-        json!({
+        let mut answer = json!({
             "version": edition.version,
             "rows": self.n_rows(),
             "classes": model.classes(),
             "nodes": model.size().nodes,
             "growth": growth(&**model).pop(),
-        })
+        });
+        if let Some(mut receipt) = receipt {
+            receipt.file_bytes = Some(edition.file_bytes);
+            answer["summary"] = json!(receipt.to_string());
+            answer["learned"] = json!(receipt);
+        }
+        answer
     }
 }
 

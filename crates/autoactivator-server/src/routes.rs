@@ -154,7 +154,7 @@ async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
     ask(&app, &headers, body, |app, edition, question| {
         let (detail, reject) = (question.detail, question.reject);
         edition.model.check_reject(reject)?;
-        let x = app.table(&edition.model, question.input)?;
+        let x = app.table(&edition.model, question.input, question.features.as_deref())?;
         let found = edition.model.answer(x.rows(), detail, reject)?;
         let classes = edition.model.classes();
         let written = |(row, found)| object(classes, found, detail, row, None);
@@ -173,7 +173,7 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
         }
         let reject = question.reject;
         edition.model.check_reject(reject)?;
-        let x = app.table(&edition.model, question.input)?;
+        let x = app.table(&edition.model, question.input, question.features.as_deref())?;
         Ok(json!(edition.model.explain(x.rows().row(0), reject)?))
     })
     .await
@@ -209,20 +209,21 @@ async fn learn(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
 
 async fn unlearn(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
     let received = app.read(&headers, body, app.limits.body_bytes).await?;
-    change_by(&app, received, Change::Unlearn).await
+    change_by(&app, received, |x, y, _| Change::Unlearn(x, y)).await
 }
 
 async fn change_by(
     app: &Arc<App>,
     received: Received,
-    change: fn(autoactivator::Table, autoactivator::Labels) -> Change,
+    change: fn(autoactivator::Table, autoactivator::Labels, Option<Vec<String>>) -> Change,
 ) -> Answered {
     let (at_hand, edition) = (Arc::clone(app), app.edition());
     let change = app
         .work(&app.lessons, move || {
             let lesson = body::learn(&received.content_type, &received.bytes, &at_hand.limits)?;
+            let features = lesson.features.clone();
             let (x, y) = at_hand.lesson(&edition.model, lesson)?;
-            Ok(change(x, y))
+            Ok(change(x, y, features))
         })
         .await?;
     submit(app, change).await

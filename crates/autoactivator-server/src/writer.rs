@@ -147,7 +147,7 @@ impl Desk {
                 .threads
                 .install(|| change.apply(&mut model, limits, &mut observer))
             {
-                Ok(()) => applied.push(job),
+                Ok(receipt) => applied.push((job, receipt)),
                 Err(problem) => drop(job.answer.send(Err(problem))),
             }
         }
@@ -159,7 +159,7 @@ impl Desk {
             Ok(bytes) => bytes,
             Err(error) => {
                 let problem = Problem::from(error);
-                for job in applied {
+                for (job, _) in applied {
                     drop(job.answer.send(Err(problem.clone())));
                 }
                 return;
@@ -168,11 +168,11 @@ impl Desk {
         let edition = Arc::new(Edition::new(model, version, bytes));
         self.current.publish(Arc::clone(&edition));
         self.counts.writes.fetch_add(1, Ordering::Relaxed);
-        for job in applied {
+        for (job, receipt) in applied {
             self.counts.changes.fetch_add(1, Ordering::Relaxed);
             let rows = job.change.n_rows() as u64;
             self.counts.rows.fetch_add(rows, Ordering::Relaxed);
-            drop(job.answer.send(Ok(job.change.answer(&edition))));
+            drop(job.answer.send(Ok(job.change.answer(&edition, receipt))));
         }
     }
 }
