@@ -1,10 +1,22 @@
 """What the tests share: small data, and the command line."""
 
+import json
 import os
 import subprocess
 
 import numpy as np
 import pytest
+
+
+def content(model_file):
+    """What a model file holds, apart from what the model cannot know in Python: file names and names of columns."""
+    head = 8 + int.from_bytes(model_file[:8], "little")
+    header = json.loads(model_file[8:head])
+    about = json.loads(header.pop("__metadata__")["autoactivator"])
+    about.pop("sha256")
+    about.pop("features", None)
+    about["description"].pop("ledger", None)
+    return header, about, model_file[head:]
 
 
 @pytest.fixture

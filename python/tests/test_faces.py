@@ -9,6 +9,7 @@ import pytest
 
 import autoactivator
 from autoactivator import Consolidation, Reactivation, cil
+from conftest import content
 
 LEARNERS = {
     "consolidation": (
@@ -44,7 +45,7 @@ def test_same_model_file(kind, labels, clusters, command_line, tmp_path):
         new = ["--learner", kind, "--seed", 3, *options] if task == 0 else []
         command_line("learn", "cli.aact", file, *new)
         model.save(tmp_path / "python.aact")
-        assert (tmp_path / "python.aact").read_bytes() == (tmp_path / "cli.aact").read_bytes()
+        assert content((tmp_path / "python.aact").read_bytes()) == content((tmp_path / "cli.aact").read_bytes())
     np.savetxt(tmp_path / "rows.csv", X, delimiter=",", fmt="%.9g")
     answers = command_line("predict", "python.aact", "rows.csv").split()[1:]
     assert [answer.split(",")[1] for answer in answers] == model.predict(X).astype(str).tolist()
@@ -101,7 +102,7 @@ def test_the_memory_in_all_faces(clusters, command_line, tmp_path):
     command_line("rename-class", "all.aact", "1", "7")
     command_line("rename-class", "all.aact", "7", "1")
     a.unlearn(X[rows], y[rows]).drop_class(2).rename_class(1, 7).rename_class(7, 1).save(tmp_path / "python.aact")
-    assert (tmp_path / "all.aact").read_bytes() == (tmp_path / "python.aact").read_bytes()
+    assert content((tmp_path / "all.aact").read_bytes()) == content((tmp_path / "python.aact").read_bytes())
     assert a.classes_.tolist() == [0, 1]
 
     command_line("export", "all.aact", "-o", "head.onnx", "--onnx")

@@ -52,7 +52,7 @@ pub enum Command {
     Memory(MemoryCommand),
     /// Add up the memories of several model files that share one pool
     Merge(MergeArgs),
-    /// Unlearn rows, as if a model file had never learned them
+    /// Unlearn rows: take them out of the sums of a model file
     Unlearn(UnlearnArgs),
     /// Forget a class
     DropClass(DropClassArgs),

@@ -46,6 +46,7 @@ pub fn open(args: &ImageArgs, data: &DataArgs, expected: &Expected<'_>) -> Resul
 
 /// Opens the backbones for a server. Without them it still takes rows of features, so one that is nowhere to be found is
 /// only told.
+#[cfg(feature = "server")]
 pub fn open_to_serve(
     args: &ImageArgs,
     data: &DataArgs,
@@ -147,6 +148,10 @@ fn plain(value: &Value) -> String {
 struct Lost {
     message: String,
     /// Whether there was a file in its place.
+    #[cfg_attr(
+        not(feature = "server"),
+        allow(dead_code, reason = "only a server makes a difference")
+    )]
     changed: bool,
 }
 

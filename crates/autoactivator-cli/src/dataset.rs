@@ -58,11 +58,11 @@ impl Found {
     /// Reads the data, or opens its images without computing any feature.
     pub fn open(&self) -> Result<Open<'_>> {
         if self.images {
-            return Ok(Open::Images(ImageSet {
+            return Ok(Open::Images(Box::new(ImageSet {
                 rows: &self.rows,
                 train: open_part(&self.rows, Part::Train)?,
                 test: open_part(&self.rows, Part::Test)?,
-            }));
+            })));
         }
         let (dir, columns) = (self.rows.data.dir(), self.rows.columns.columns());
         let dataset = dataset::open_columns(&self.name, dir.as_deref(), &columns)?;
@@ -75,7 +75,7 @@ pub enum Open<'a> {
     /// Data that has been read.
     Read(Box<Dataset>),
     /// Images whose features have not been computed.
-    Images(ImageSet<'a>),
+    Images(Box<ImageSet<'a>>),
 }
 
 /// Both parts of a folder of images.

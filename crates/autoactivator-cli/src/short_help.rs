@@ -27,6 +27,8 @@ const SHOWN: [(&[&str], &[&str]); 9] = [
         &["learn"],
         &[
             "classes",
+            "again",
+            "private",
             "learner",
             "label",
             "columns",
@@ -68,7 +70,15 @@ const SHOWN: [(&[&str], &[&str]); 9] = [
     ),
     (
         &["unlearn"],
-        &["classes", "label", "columns", "backbones", "split", "data_dir"],
+        &[
+            "classes",
+            "again",
+            "label",
+            "columns",
+            "backbones",
+            "split",
+            "data_dir",
+        ],
     ),
     (
         &["serve"],

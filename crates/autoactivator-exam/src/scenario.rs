@@ -75,8 +75,8 @@ impl Scenario {
     /// The fewest classes that count as many.
     pub const MANY_CLASSES: usize = 20;
 
-    /// The scenario when none is given: even tasks of two classes or more, and at least two tasks, since one task
-    /// alone shows nothing about what is remembered.
+    /// The scenario when none is given: even tasks, of two classes or more where there are four, and at least two, since one
+    /// task alone shows nothing about what is remembered.
     pub fn for_classes(n_classes: usize) -> Self {
         let tasks = if n_classes >= Self::MANY_CLASSES {
             Self::MANY_TASKS

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
-use autoactivator::{Labels, Learner, Model, Rows};
+use autoactivator::{Labels, Model, Rows};
 use serde_json::{Value, json};
 
 /// A value that no other number is likely to be.

@@ -168,12 +168,14 @@ fn row_shape(features: &Array) -> Result<(usize, Option<ImageShape>), Error> {
 
 impl Content for ArrayTable {
     fn reading(&self) -> Reading {
-        let mut reading = Reading::default();
-        reading.class = self.labels.as_ref().map(|_| ClassColumn {
+        let class = self.labels.as_ref().map(|_| ClassColumn {
             name: "the array of labels".to_owned(),
             chosen: Choice::Named,
         });
-        reading
+        Reading {
+            class,
+            ..Reading::default()
+        }
     }
 
     fn batches(&self) -> Result<Batches, Error> {

@@ -32,6 +32,10 @@ pub(super) struct About {
     /// Names of the features; by default f0, f1 and so on.
     pub features: Option<Vec<String>>,
     /// What computed the rows; csv files cannot keep it.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        allow(dead_code, reason = "only Parquet and Arrow keep it")
+    )]
     pub origin: Option<Value>,
 }
 

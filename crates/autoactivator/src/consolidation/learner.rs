@@ -41,7 +41,7 @@ pub struct Consolidation {
     pub(crate) growth: Vec<TaskGrowth>,
     pub(crate) deployed: Option<Deployed>,
     pub(crate) input: Input,
-    /// Files that were learned as partial memories.
+    /// Files that were learned or unlearned.
     pub(crate) ledger: Ledger,
 }
 
@@ -120,7 +120,7 @@ impl Consolidation {
         &mut self.input
     }
 
-    /// The files that arrived as partial memories; rows that were learned in any other way are in no ledger.
+    /// The files that were learned or unlearned; rows that came from no file are in no ledger.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }

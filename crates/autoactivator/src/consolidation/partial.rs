@@ -143,7 +143,9 @@ impl Consolidation {
             check_task(x.rows(), y, self.n_features(), self.growth.len() + 1)?;
         }
         let mut next = self.faded();
-        next.ledger.enter_all(&partial.files);
+        if !next.params.private {
+            next.ledger.enter_all(&partial.files);
+        }
         // A sum has no order of arrival: new classes are added in the order of their names, whichever was summed first.
         let mut names: Vec<&String> = partial.sums.classes.names().iter().collect();
         names.sort();

@@ -1,7 +1,7 @@
 //! Files on disk, all or none: written beside the old file, then renamed over it.
 //!
-//! [`NewFile`] is the only way in which files are written. A crash at any moment, or a full disk, leaves the old file
-//! or the new one. The rename itself is synced where the system can do that.
+//! [`NewFile`] is how models, tables, answers and reports are written. A crash at any moment, or a full disk, leaves
+//! the old file or the new one. The rename itself is synced where the system can do that.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

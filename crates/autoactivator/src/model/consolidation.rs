@@ -60,7 +60,10 @@ impl Learned for Consolidation {
     }
 
     fn parameters(&self) -> Value {
-        json!(self.params())
+        let mut parameters = json!(self.params());
+        // Files leave it out when it is not set.
+        parameters["private"] = json!(self.params().private);
+        parameters
     }
 
     fn image(&self) -> Option<ImageShape> {
