@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 import numpy as np
 
 from . import error, rows
+from .learner import Learned
 from .snapshot import _labels
 
 
@@ -33,6 +34,11 @@ class Client:
         Type of the labels: a server knows only names. None means integers if all names are whole numbers.
     timeout : float, default=120.0
         Seconds to wait for an answer.
+
+    Attributes
+    ----------
+    learned_ : dict
+        What was understood of the last task, as for a local model.
 
     Examples
     --------
@@ -72,7 +78,9 @@ class Client:
         >>> client = Client("http://127.0.0.1:7878")
         >>> client.partial_fit(["5a.png", "5b.png"], [5, 5])  # doctest: +SKIP
         """
-        self._send("POST", "/v1/learn", *_lesson(X, y))
+        changed = json.loads(self._send("POST", "/v1/learn", *_lesson(X, y)))
+        self.learned_ = Learned(summary=changed["summary"], **changed["learned"])
+        self.learned_.warn()
         return self
 
     def unlearn(self, X, y):
@@ -297,7 +305,7 @@ class Client:
             fields = [("image", _content(image)) for image in X]
             asked = _form(fields + [(name, json.dumps(value).encode()) for name, value in options.items()])
         else:
-            asked = _json({"rows": _finite(rows.rows(X)), **options})
+            asked = _json({**_named_rows(X), **options})
         return json.loads(self._send("POST", "/v1/predict", *asked))["answers"]
 
     def _send(self, method, path, content_type=None, body=None):
@@ -340,7 +348,7 @@ def _lesson(X, y):
     names = rows.names(distinct)
     classes = [names[code] for code in codes]
     if not _are_images(X):
-        return _json({"rows": _finite(rows.rows(X)), "classes": classes})
+        return _json({**_named_rows(X), "classes": classes})
     if len(X) != len(classes):
         message = f"{len(X)} rows but {len(classes)} labels: each row needs exactly one label"
         raise error.LengthMismatchError(message)
@@ -348,6 +356,12 @@ def _lesson(X, y):
     for image, name in zip(X, classes, strict=True):
         fields += [("class", name.encode()), ("image", _content(image))]
     return _form(fields)
+
+
+def _named_rows(X):
+    """Rows, with the names of their columns if they have any."""
+    names = rows.columns(X)
+    return {"rows": _finite(rows.rows(X)), **({} if names is None else {"features": names})}
 
 
 def _are_images(X):

@@ -24,6 +24,11 @@ class Learned(dict):
     def __repr__(self):
         return self["summary"]
 
+    def warn(self):
+        """Warns of what may be a mistake."""
+        for warning in self.get("warnings", []):
+            warnings.warn(warning, stacklevel=4)
+
 
 class Learner(ClassifierMixin, BaseEstimator):
     """Base class of the estimators; not to be used directly.
@@ -271,8 +276,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         self._keep(model, np.concatenate([known, distinct]) if len(known) else distinct)
         self._made_with = _as_json(self._parameters())
         self.learned_ = Learned(summary=summary, **json.loads(learned))
-        for warning in self.learned_.get("warnings", []):
-            warnings.warn(warning, stacklevel=3)
+        self.learned_.warn()
         self.n_features_in_ = model.n_features
         return self
 

@@ -6,6 +6,7 @@ import subprocess
 import zlib
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import autoactivator
@@ -146,3 +147,27 @@ def test_images_are_learned_and_predicted(serve, digits, tmp_path):
     client.unlearn(images, [7] * 40)
     with pytest.raises(error.BadDataError):
         client.predict([b"no image"])
+
+
+def test_one_line_says_the_same_in_every_face(serve, clusters, tmp_path):
+    """Where the classes came from, how long it took and how large the file is, not every face can know."""
+    X, y = clusters
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    table.assign(label=y).to_csv(tmp_path / "rows.csv", index=False)
+    program = os.environ["AUTOACTIVATOR_CLI"]
+    learn = [program, "learn", "m.aact", "rows.csv"]
+    said = subprocess.run(learn, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
+    client = Client(serve("--empty")).partial_fit(table, y)
+    model = Consolidation().fit(table, y)
+
+    def known_to_all(line):
+        parts = line.strip().split("; ")
+        return [part for part in parts if not part.startswith("class from") and not part.endswith((" s", " bytes"))]
+
+    assert known_to_all(said.removeprefix("m.aact: ")) == known_to_all(repr(model.learned_))
+    assert known_to_all(repr(client.learned_)) == known_to_all(repr(model.learned_))
+    assert "file of" in repr(client.learned_)
+    turned = table[list("fedcba")]
+    assert client.predict(turned).tolist() == model.predict(table).tolist()
+    with pytest.raises(error.FeatureNamesError, match="missing: 'f'"):
+        client.predict(table.rename(columns={"f": "g"}))

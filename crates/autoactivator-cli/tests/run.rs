@@ -639,3 +639,27 @@ fn a_reader_who_has_seen_enough_is_no_error() {
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+/// A table of three classes: two tasks, and a learner that cannot compare one class with itself is left out with a word.
+#[test]
+fn a_learner_that_cannot_take_part_is_left_out() {
+    let place = Workplace::new();
+    place.write("three.csv", clusters(&["a", "b", "c"], 20));
+    let said = place.succeed(&[
+        "run",
+        "three.csv",
+        "--seeds",
+        "1",
+        "--json",
+        "three.json",
+        "--no-report",
+    ]);
+    assert!(said.stderr.contains("reactivation left out"), "{}", said.stderr);
+    let record: Value = serde_json::from_slice(&place.read("three.json")).unwrap();
+    assert_eq!(record["left_out"][0]["learner"], "reactivation");
+    assert_eq!(record["results"][0]["runs"][0]["task_sizes"], json!([2, 1]));
+    place.refuse(
+        &["run", "three.csv", "--learner", "reactivation", "--no-report"],
+        &["reactivation", "two"],
+    );
+}

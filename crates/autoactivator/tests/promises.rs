@@ -57,6 +57,18 @@ fn a_first_task_of_one_row_is_stored_by_default_and_not_in_private() {
 }
 
 #[test]
+fn a_private_model_says_why_it_cannot_reject() {
+    let mut model = model(&json!({ "private": true }));
+    learn(
+        &mut model,
+        &[0.0, 0.1, 5.0, 2.0, 0.9, 1.0, 4.0, 1.0],
+        &["low", "high"],
+    );
+    let error = model.check_reject(0.1).unwrap_err().to_string();
+    assert!(error.contains("private"), "{error}");
+}
+
+#[test]
 fn a_private_model_takes_no_pool_from_rows() {
     for pool in [
         json!({ "kind": "features", "preparation": "columns" }),

@@ -98,9 +98,11 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
     };
     let rows = calibration(learner, args)?;
     learner.absorb(&sum, rows.as_ref().map(|(x, y)| (x, y)))?;
-    if learner
-        .deployed()
-        .is_some_and(|deployed| deployed.calibration.highest.is_empty())
+    let calibrates = !learner.params().private;
+    if calibrates
+        && learner
+            .deployed()
+            .is_some_and(|deployed| deployed.calibration.highest.is_empty())
     {
         eprintln!("note: probabilities are not calibrated: use --calibrate to name a table that was learned");
     }

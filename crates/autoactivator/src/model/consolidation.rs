@@ -40,6 +40,10 @@ impl Learned for Consolidation {
     }
 
     fn check_rejects(&self) -> Result<(), Error> {
+        if self.params().private {
+            let reason = "a private model keeps no scores of rows; begin one without `private`";
+            return Err(Error::CannotReject { reason });
+        }
         Learned::deployed(self)?.check_rejects()
     }
 
