@@ -209,6 +209,13 @@ MISTAKES = {
                             "parameter `readout` is \"svm\": unknown variant `svm`, expected one of `ridge`, `lda`"),
     "parameter changed": (lambda m, X, y: m.set_params(r=0.5).partial_fit(X, y), error.ParameterError,
                           "parameter `r` is 0.9 in this model and cannot be changed"),
+    "unlearning what faded": (lambda m, X, y: Consolidation(fading=0.5).fit(X, y).unlearn(X, y), error.FadedError,
+                              "`fading` is 0.5"),
+    "private pool": (
+        lambda m, X, y: Consolidation(private=True, pool={"kind": "features", "preparation": "columns"}).fit(X, y),
+        error.ParameterError, "takes nothing from rows"),
+    "reject with one class": (lambda m, X, y: Consolidation().fit(X, y * 0).predict(X, reject=0.1),
+                              error.CannotRejectError, "only one class"),
     "reject": (lambda m, X, y: m.predict(X, reject=5), error.ParameterError, "parameter `reject` is 5"),
     "group": (lambda m, X, y: m.predict_groups(X, group=0), error.ParameterError, "a number of rows above 0, or all"),
     "image": (lambda m, X, y: Consolidation(image="6").fit(X, y), error.ParameterError, 'parameter `image` is "6"'),

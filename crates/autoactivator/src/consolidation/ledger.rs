@@ -34,6 +34,8 @@ struct Entry {
     classes: Vec<String>,
     /// Whether its rows were unlearned, and not learned again since.
     unlearned: bool,
+    /// How many more times than once its rows count.
+    more: usize,
 }
 
 /// An entry in a file: often no more than a name.
@@ -49,6 +51,8 @@ enum Stored {
         classes: Vec<String>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unlearned: bool,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        more: usize,
     },
 }
 
@@ -61,11 +65,13 @@ impl From<Stored> for Entry {
                 task,
                 classes,
                 unlearned,
+                more,
             } => Self {
                 name,
                 task,
                 classes,
                 unlearned,
+                more,
             },
         }
     }
@@ -81,8 +87,14 @@ impl From<Entry> for Stored {
             task: entry.task,
             classes: entry.classes,
             unlearned: entry.unlearned,
+            more: entry.more,
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 impl Entry {
@@ -162,6 +174,8 @@ impl Ledger {
         let entry = entry.and_modify(|entry| {
             if entry.unlearned {
                 *entry = Entry::default();
+            } else if entry.overlaps(classes) {
+                entry.more += 1;
             }
         });
         let entry = entry.or_default();
@@ -176,6 +190,10 @@ impl Ledger {
     /// Enters that rows of these classes were unlearned from a source.
     pub(crate) fn unlearned(&mut self, source: &Source, classes: &[String]) {
         let entry = self.0.entry(source.sha256.clone()).or_default();
+        if entry.more > 0 {
+            entry.more -= 1;
+            return; // Its rows still count.
+        }
         entry.classes.retain(|class| !classes.contains(class));
         if !entry.unlearned && !entry.classes.is_empty() {
             return; // Rows of other classes are still learned.
@@ -184,7 +202,7 @@ impl Ledger {
             name: source.name.clone(),
             unlearned: true,
             classes: classes.to_vec(),
-            task: None,
+            ..Entry::default()
         };
     }
 
@@ -330,6 +348,11 @@ mod tests {
         ledger.check_new(&a, all).unwrap();
         ledger.learned(&a, &names(&["ape"]), 3);
         ledger.check_there(&a, all).unwrap();
+        ledger.learned(&a, &names(&["ape"]), 4);
+        ledger.unlearned(&a, &names(&["ape"]));
+        assert!(ledger.contains("a"), "it was learned twice");
+        ledger.unlearned(&a, &names(&["ape"]));
+        assert!(!ledger.contains("a"));
     }
 
     #[test]
