@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::output::is_standard;
+
 /// What stdin held, until this value is dropped.
 pub struct Spool(PathBuf);
 
@@ -14,7 +16,8 @@ impl Spool {
     pub fn read() -> Result<Self> {
         let name = format!("autoactivator-stdin-{}", std::process::id());
         let spool = Self(std::env::temp_dir().join(name));
-        let copied = File::create(&spool.0).and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
+        let file = File::options().write(true).create_new(true).open(&spool.0);
+        let copied = file.and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
         copied.with_context(|| format!("stdin cannot be kept in {}", spool.0.display()))?;
         Ok(spool)
     }
@@ -22,6 +25,17 @@ impl Spool {
     pub fn path(&self) -> &Path {
         &self.0
     }
+}
+
+/// These paths, with stdin in a file, which is there as long as the spool.
+pub fn spooled(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Option<Spool>)> {
+    let standard = paths.iter().any(|path| is_standard(path));
+    let spool = standard.then(Spool::read).transpose()?;
+    let file = |path: &PathBuf| match &spool {
+        Some(spool) if is_standard(path) => spool.path().to_owned(),
+        _ => path.clone(),
+    };
+    Ok((paths.iter().map(file).collect(), spool))
 }
 
 impl Drop for Spool {

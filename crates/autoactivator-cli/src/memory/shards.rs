@@ -16,6 +16,7 @@ use super::{load, save};
 use crate::given::{self, laid_over};
 use crate::output::{Output, Replace, check_model_name};
 use crate::progress::TaskBar;
+use crate::stdin::spooled;
 
 pub fn begin(args: &BeginArgs) -> Result<()> {
     check_model_name(&args.model)?;
@@ -27,7 +28,8 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
         );
     }
     let columns = args.columns.columns();
-    let first = args.sample.first().map(|path| FeatureTable::open(path, &columns));
+    let (sample, _spool) = spooled(&args.sample)?;
+    let first = sample.first().map(|path| FeatureTable::open(path, &columns));
     let base = ConsolidationParams {
         seed: args.seed,
         image: first.transpose()?.and_then(|table| table.shape().image),
@@ -37,7 +39,7 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
     let params = laid_over(&base, &given)?.check()?;
     let mut learner = Consolidation::new(params);
     let mut bar = TaskBar::new(None);
-    let begun = shard::begin(&mut learner, &args.sample, &columns, &mut bar);
+    let begun = shard::begin(&mut learner, &sample, &columns, &mut bar);
     bar.finish();
     begun?;
     let (n_nodes, n_features) = (learner.memory().n_nodes(), learner.n_features().unwrap_or(0));
@@ -58,9 +60,10 @@ pub fn build(args: &BuildArgs) -> Result<()> {
     let columns = args.columns.columns();
     let mut bar = TaskBar::new(None);
     let mut known = Vec::new();
-    for path in &args.parts {
+    let (files, _spool) = spooled(&args.parts)?;
+    for (path, file) in args.parts.iter().zip(&files) {
         let name = path.display().to_string();
-        let added = Shard::find(path).and_then(|shard| shard.add_to(&mut share, &name, &columns, &mut bar));
+        let added = Shard::find(file).and_then(|shard| shard.add_to(&mut share, &name, &columns, &mut bar));
         match added {
             Ok(true) => {}
             Ok(false) => known.push(name),
