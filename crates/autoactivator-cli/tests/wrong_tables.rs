@@ -49,7 +49,7 @@ fn tables_that_are_refused() {
         (
             "w;x;kind\n1,5;2,5;a\n3,5;4,5;b\n",
             "",
-            &["decimal comma", "--decimal-comma"],
+            &["has a comma", "--decimal-comma"],
         ),
         ("1,x,a\n2,3,b\n", "", &["line 1, column 2", "--header"]),
         ("3,9,label\n5,6,a\n7,8,b\n", "", &["--header or --no-header"]),

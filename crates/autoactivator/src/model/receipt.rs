@@ -15,6 +15,9 @@ use crate::words::{counted, noun_for};
 /// Number of names that are shown of a longer list.
 const SHOWN: usize = 4;
 
+/// Rows from which it is strange that each has a class of its own.
+const MANY: usize = 10;
+
 /// What was learned from one task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -82,8 +85,14 @@ impl Tally {
 
     /// Ends after the model has learned.
     pub fn receipt(self, model: &dyn Learned) -> Receipt {
-        let warnings = look_alikes(&self.known, self.rows.keys());
         let n_rows = self.rows.values().sum();
+        let mut warnings = look_alikes(&self.known, self.rows.keys());
+        warnings.extend(self.rows.keys().filter_map(|name| missing(name)));
+        if n_rows >= MANY && self.rows.len() == n_rows {
+            warnings.push(format!(
+                "each of the {n_rows} rows has a class of its own: look whether these are the classes"
+            ));
+        }
         let is_known = |(class, _): &(String, usize)| self.known.contains(class);
         let (known_classes, new_classes) = self.rows.into_iter().partition(is_known);
         Receipt {
@@ -105,6 +114,13 @@ impl Receipt {
         let all = self.new_classes.keys().chain(self.known_classes.keys());
         all.cloned().collect()
     }
+}
+
+/// Warns of a name that programs write where there is none.
+fn missing(name: &str) -> Option<String> {
+    let marks = ["nan", "na", "n/a", "#n/a", "null", "none", "?", "-"];
+    let marked = marks.contains(&name.trim().to_lowercase().as_str());
+    marked.then(|| format!("'{name}' was learned as a class: if it marks a missing one, unlearn its rows"))
 }
 
 /// Warns of new names that differ from another only by case, blanks, or how a number is written.
@@ -193,6 +209,19 @@ mod tests {
         assert_eq!(warned(&["c at", "CAT"]), 2);
         assert_eq!(warned(&["1.0"]), 1);
         assert_eq!(warned(&["dog", "Dog", "elk"]), 1);
+    }
+
+    #[test]
+    fn marks_of_missing_classes_are_pointed_out() {
+        for (name, marked) in [
+            ("NaN", true),
+            ("?", true),
+            ("N/A", true),
+            ("nana", false),
+            ("0", false),
+        ] {
+            assert_eq!(missing(name).is_some(), marked, "{name}");
+        }
     }
 
     #[test]

@@ -306,7 +306,7 @@ impl Layout {
             Ok(_) => Err("is not finite: remove the row or replace the value with a finite one"),
             Err(_) if cell.is_empty() => Err("is empty: remove the row or fill the value in"),
             Err(_) if has_decimal_comma(cell) => {
-                Err("has a decimal comma: say so with --decimal-comma, or write it with a point")
+                Err("has a comma: say with --decimal-comma if it is the decimal sign, or else leave it out")
             }
             Err(_) => Err("is not a number; only the class may be text: choose its column with --label"),
         }
@@ -387,10 +387,7 @@ mod tests {
         refused(b"1,2,\n", "line 1, column 3: the class is missing");
         refused(b"1\n2\n", "line 1 has one column");
         refused(b"1,2,\"a\n3,4,b\n", "is a quote missing?");
-        refused(
-            b"w;h;kind\n1,5;2;a\n",
-            "has a decimal comma: say so with --decimal-comma",
-        );
+        refused(b"w;h;kind\n1,5;2;a\n", "has a comma: say with --decimal-comma");
         refused(b"1,x,a\n", "or say with --header");
         refused(b"1,2,a\n1,2,\xff\n", "line 2: not UTF-8");
     }
