@@ -73,7 +73,8 @@ pub enum Command {
 #[command(allow_negative_numbers = true, mut_args = defaults::run)]
 pub struct RunArgs {
     /// digits (built in), mnist, fashion-mnist, cifar100, cifar100-lite0, a folder or table of your own, a folder of
-    /// images, or an experiment file (.toml), whose settings apply unless an option overrides them
+    /// images, an experiment file (.toml), whose settings apply unless an option overrides them, or - for a table on
+    /// stdin
     #[arg(default_value = "digits")]
     pub dataset: String,
 

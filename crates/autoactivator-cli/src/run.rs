@@ -15,13 +15,20 @@ use crate::args::RunArgs;
 use crate::dataset::{self, Found};
 use crate::given::{self, laid_over};
 use crate::image_args::ImageArgs;
-use crate::output::{Output, Replace, check_ending};
+use crate::output::{Output, Replace, check_ending, is_standard};
 use crate::progress::ExamBar;
+use crate::stdin::Spool;
 
 pub fn run(args: &RunArgs) -> Result<()> {
     let mut experiment = asked(args)?;
     experiment.check_is_exam().with_context(|| args.dataset.clone())?;
     experiment.check()?;
+    let spool = is_standard(Path::new(&experiment.dataset))
+        .then(Spool::read)
+        .transpose()?;
+    if let Some(spool) = &spool {
+        experiment.dataset = spool.path().display().to_string();
+    }
     let images = images(args, &experiment)?;
     let found = Found::find(&experiment.dataset, images, &args.columns, &args.data)?;
     let outputs = outputs(args, &found)?;

@@ -8,17 +8,20 @@ use anyhow::{Context, Result};
 
 use crate::output::is_standard;
 
-/// What stdin held, until this value is dropped.
+/// What stdin held, in a file called `stdin`, until this value is dropped.
 pub struct Spool(PathBuf);
 
 impl Spool {
     /// Reads stdin to its end.
     pub fn read() -> Result<Self> {
-        let name = format!("autoactivator-stdin-{}", std::process::id());
-        let spool = Self(std::env::temp_dir().join(name));
+        let name = format!("autoactivator-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let cannot = || format!("stdin cannot be kept in {}", folder.display());
+        fs::create_dir(&folder).with_context(cannot)?;
+        let spool = Self(folder.join("stdin"));
         let file = File::options().write(true).create_new(true).open(&spool.0);
         let copied = file.and_then(|mut file| io::copy(&mut io::stdin().lock(), &mut file));
-        copied.with_context(|| format!("stdin cannot be kept in {}", spool.0.display()))?;
+        copied.with_context(cannot)?;
         Ok(spool)
     }
 
@@ -41,6 +44,6 @@ pub fn spooled(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Option<Spool>)> {
 impl Drop for Spool {
     fn drop(&mut self) {
         // A leftover in the folder for temporary files does no harm.
-        let _ = fs::remove_file(&self.0);
+        let _ = self.0.parent().map(fs::remove_dir_all);
     }
 }

@@ -313,6 +313,38 @@ fn halves_merge_to_the_whole_whatever_the_order_of_columns() {
     assert_eq!(rows("both.aact")["classes"], rows("whole.aact")["classes"]);
 }
 
+/// A disk that takes no more leaves what was there, and nothing half-written beside it.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_destroys_nothing() {
+    let place = place();
+    let many = String::from_utf8(place.read("rows.csv")).unwrap();
+    let body: String = many.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    place.write("many.csv", format!("w,x,y,z,kind\n{}", body.repeat(100)));
+    for (output, words) in [
+        ("answers.csv", "predict model.aact many.csv -o answers.csv"),
+        ("table.csv", "features many.csv -o table.csv"),
+        ("out.onnx", "export model.aact -o out.onnx --force"),
+        (
+            "report.html",
+            "run many.csv --learner nearest-mean --report report.html",
+        ),
+        ("model.aact", "learn model.aact many.csv"),
+    ] {
+        if output != "model.aact" {
+            place.write(output, "before");
+        }
+        let before = place.files();
+        // The limit is what a full disk is to a program: a write that fails.
+        let program = env!("CARGO_BIN_EXE_autoactivator");
+        let limited = format!("trap '' XFSZ; ulimit -f 2; exec {program} {words}");
+        let mut shell = std::process::Command::new("bash");
+        let said = common::said(shell.args(["-c", &limited]).current_dir(place.path()));
+        assert_eq!(said.code, Some(2), "{words}: {}", said.stderr);
+        assert!(place.files() == before, "{words}");
+    }
+}
+
 /// Answers and rows through pipes.
 #[test]
 fn a_dash_is_stdin_and_stdout() {
@@ -336,6 +368,20 @@ fn a_dash_is_stdin_and_stdout() {
         place.succeed(&["predict", "model.aact", "rows.csv"]).stdout
     );
     assert!(!place.exists("-"));
+    for words in [
+        "run - --learner nearest-mean --no-report",
+        "memory begin begun.aact -",
+        "memory build begun.aact - -o sums",
+    ] {
+        let mut command = place.command(&words.split_whitespace().collect::<Vec<_>>());
+        command.stdin(std::fs::File::open(place.path().join("rows.csv")).unwrap());
+        let said = common::said(&mut command);
+        assert_eq!(said.code, Some(0), "{words}: {}", said.stderr);
+        assert!(!said.stdout.contains("autoactivator-"), "{}", said.stdout);
+    }
+    let mut merge = place.command(&["memory", "merge", "begun.aact", "-"]);
+    merge.stdin(std::fs::File::open(place.path().join("sums")).unwrap());
+    assert_eq!(common::said(&mut merge).code, Some(0));
     let csv = place.succeed(&["features", "rows.csv", "-o", "-"]).stdout;
     assert!(csv.starts_with("w,x,y,z,class\n"), "{csv}");
 }

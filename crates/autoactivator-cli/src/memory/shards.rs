@@ -127,9 +127,10 @@ fn given<'a>(model: &'a Path, parts: &'a [PathBuf]) -> Vec<&'a Path> {
 /// The sum of all partial memories that hold something new.
 fn add_up(learner: &Consolidation, args: &MergeArgs) -> Result<Option<Partial>> {
     let mut sum: Option<Partial> = None;
-    for path in &args.partials {
+    let (files, _spool) = spooled(&args.partials)?;
+    for (path, file) in args.partials.iter().zip(&files) {
         let name = || path.display().to_string();
-        let partial = Partial::load(path)?;
+        let partial = Partial::load(file)?;
         let mut new = learner.accepts(&partial).with_context(name)?;
         if new {
             match &mut sum {
