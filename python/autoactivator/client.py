@@ -15,6 +15,7 @@ import numpy as np
 
 from . import error, rows
 from .learner import Learned
+from .rows import fraction
 from .snapshot import _labels
 
 
@@ -186,8 +187,9 @@ class Client:
         ----------
         X : array-like of shape (n_samples, n_features), or list of path-like or bytes
             Rows, or images.
-        reject : float, default=0.0
-            Answer None when unsure; this is the fraction of known rows that would be rejected.
+        reject : float or str, default=0.0
+            Answer None for rows that look like nothing learned; this is the fraction of known rows that would be
+            rejected, as a number or as text such as ``"5%"``.
 
         Returns
         -------
@@ -200,9 +202,8 @@ class Client:
         >>> Client("http://127.0.0.1:7878").predict([[0.95, 0.95]])  # doctest: +SKIP
         array(['high'], dtype='<U4')
         """
-        if not 0 <= reject <= 1:
-            raise error.ParameterError(f"parameter `reject` is {reject}: must be a number from 0 to 1")
-        found = [answer["class"] for answer in self._ask(X, {"reject": float(reject)})]
+        reject = fraction("reject", reject)
+        found = [answer["class"] for answer in self._ask(X, {"reject": reject})]
         labels = self._by_name({name for name in found if name is not None})
         return np.array([labels.get(name) for name in found], dtype=object if reject > 0 else None)
 

@@ -14,10 +14,10 @@ class Consolidation(Rejecting, Learner):
 
     Parameters
     ----------
-    pool : dict or None, default=None
-        The candidate nodes, as in an experiment file: ``{"kind": "uniform", "nodes": 2000, "scope": 0.5,
-        "activation": "sigmoid"}``. None chooses convolution for images of at least 16 x 16 pixels, and otherwise the
-        features themselves and random nodes on them.
+    pool : str, dict or None, default=None
+        The candidate nodes: the name of a kind, such as ``"gaussian"``, or a kind with settings, as in an experiment
+        file: ``{"kind": "uniform", "scope": 0.5}``. None chooses convolution for images of at least 16 x 16 pixels, and
+        otherwise the features themselves and random nodes on them, by the width and the scales of the rows.
     image : str, tuple or None, default=None
         Shape of the image that a row holds, if it does: ``"28x28"``, ``"32x32x3"`` or ``(32, 32, 3)``.
     max_nodes : int or None, default=None
@@ -29,10 +29,17 @@ class Consolidation(Rejecting, Learner):
         *r* of the supervisory mechanism, in (0, 1).
     expected_gain : float, default=0.0
         Fraction of the residual that a node must remove to be recruited.
-    readout : {"ridge", "lda", "nearest-mean"}, default="ridge"
-        How the recruited nodes are read out.
+    nodes : int or None, default=None
+        Number of random nodes of the pool. More are more accurate, and cost their square. None chooses by the kind of
+        rows.
+    readout : {"blend", "ridge", "lda", "nearest-mean"}, default="blend"
+        How the recruited nodes are read out. "blend" weighs ridge and lda by what left-out witnesses are answered.
+    prior : {"equal", "seen"}, default="equal"
+        Whether classes of many rows are more probable.
+    witnesses : int, default=2048
+        Number of rows in use that show how good answers are; the model keeps up to twice as many. 0 keeps none.
     ridge : float or None, default=None
-        Ridge constant, relative to the mean diagonal of G. None chooses it by generalised cross-validation.
+        Ridge constant, relative to the mean diagonal of G. None lets left-out witnesses choose it.
     shrinkage : float, default=0.001
         Shrinkage of the shared covariance of linear discriminant analysis, relative to its mean diagonal.
     precision : {"f32", "f64"}, default="f32"
@@ -42,8 +49,8 @@ class Consolidation(Rejecting, Learner):
     class_weights : dict or None, default=None
         Weight of each row of a class, by label; 1 for classes that are not named.
     private : bool, default=False
-        Whether nothing but sums may be kept of rows: the pool depends on the seed alone, probabilities are not
-        calibrated, and learned files are not listed.
+        Whether nothing but sums may be kept of rows: the pool depends on the seed alone, no witnesses are kept, so that
+        probabilities are not calibrated, and learned files are not listed.
     seed : int, default=0
         Seed for everything random.
 
@@ -74,7 +81,10 @@ class Consolidation(Rejecting, Learner):
         nodes_per_class=None,
         r=0.9,
         expected_gain=0.0,
-        readout="ridge",
+        nodes=None,
+        readout="blend",
+        prior="equal",
+        witnesses=2048,
         ridge=None,
         shrinkage=1e-3,
         precision="f32",
@@ -89,7 +99,10 @@ class Consolidation(Rejecting, Learner):
         self.nodes_per_class = nodes_per_class
         self.r = r
         self.expected_gain = expected_gain
+        self.nodes = nodes
         self.readout = readout
+        self.prior = prior
+        self.witnesses = witnesses
         self.ridge = ridge
         self.shrinkage = shrinkage
         self.precision = precision

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .error import ParameterError
 from .learner import Learner
+from .rows import fraction
 
 
 class Rejecting:
@@ -16,8 +16,9 @@ class Rejecting:
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows.
-        reject : float, default=0.0
-            Answer None when unsure; this is the fraction of known rows that would be rejected.
+        reject : float or str, default=0.0
+            Answer None for rows that look like nothing learned; this is the fraction of known rows that would be
+            rejected, as a number or as text such as ``"5%"``.
 
         Returns
         -------
@@ -30,18 +31,40 @@ class Rejecting:
         >>> model = Consolidation().fit([[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]], [0, 0, 0, 1, 1, 1])
         >>> model.predict([[0.05], [0.95]])
         array([0, 1])
-        >>> model.predict([[0.05], [0.5], [0.95]], reject=0.5)
+        >>> model.predict([[0.1], [7.0], [0.9]], reject="20%")
         array([0, None, 1], dtype=object)
         """
-        if not 0 <= reject <= 1:
-            raise ParameterError(f"parameter `reject` is {reject}: must be a number from 0 to 1")
+        reject = fraction("reject", reject)
         if reject == 0:
             return super().predict(X)
-        codes = self._ask("predict_known", X, float(reject))
+        codes = self._ask("predict_known", X, reject)
         unknown = codes == np.iinfo(np.uint32).max
         found = self._labels[np.where(unknown, 0, codes)].astype(object)
         found[unknown] = None
         return found
+
+    def known(self, X):
+        """How well known each row is: the share of known rows that are at least as strange.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            From 0, a row that looks like nothing learned, to 1. ``predict(X, reject=0.05)`` answers None where this is
+            at most 0.05.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> model = Consolidation().fit([[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]], [0, 0, 0, 1, 1, 1])
+        >>> model.known([[0.1], [7.0]]) > 0.2
+        array([ True, False])
+        """
+        return self._ask("known", X)
 
     def to_onnx(self):
         """The deployed model as an ONNX graph, which any ONNX runtime can run.
@@ -49,8 +72,9 @@ class Rejecting:
         Returns
         -------
         bytes
-            An ONNX file. Its input ``x`` takes rows; its outputs are ``class``, ``scores`` and ``probabilities``. A
-            class is an index into the list of names in the file's metadata under ``classes``, in order of arrival.
+            An ONNX file. Its input ``x`` takes rows; its outputs are ``class``, ``scores``, ``probabilities`` and
+            ``known``. A class is an index into the list of names in the file's metadata under ``classes``, in order of
+            arrival.
 
         Examples
         --------

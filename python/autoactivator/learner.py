@@ -310,7 +310,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         x = self._rows(X, model)
         with self._in_words_of_sklearn(x):
             answer = getattr(model, question)(x, *details)
-        return np.frombuffer(answer, dtype=np.float64 if question in ("scores", "probabilities") else np.uint32)
+        return np.frombuffer(answer, dtype=np.float64 if question in ("scores", "probabilities", "known") else np.uint32)
 
     def _columns(self, question, X):
         return self._ask(question, X).reshape(-1, len(self.classes_))[:, self._sorted]

@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from .error import ParameterError
+
 
 def rows(X):
     """Rows as a C-contiguous ``float32`` array, copied only if they are anything else.
@@ -159,3 +161,17 @@ def kind(distinct):
     ('integers', 'strings')
     """
     return {"i": "integers", "u": "integers", "b": "booleans", "f": "floats"}.get(distinct.dtype.kind, "strings")
+
+
+def fraction(name, value):
+    """A fraction from 0 to 1, given as a number or as text such as ``"5%"``."""
+    given = value
+    try:
+        if isinstance(value, str):
+            value = float(value.strip()[:-1]) / 100 if value.strip().endswith("%") else float(value)
+        value = float(value)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not 0 <= value <= 1:
+        raise ParameterError(f"parameter `{name}` is {given}: must be a number from 0 to 1, or from 0% to 100%")
+    return value

@@ -113,7 +113,7 @@ def command_line(asked, files, precision, folder, turn):
     pool = [] if asked.nodes is None else ["--pool", "gaussian", "--pool-nodes", asked.nodes]
     run("begin", model, *files[:SAMPLE], "--precision", precision, *pool)
     run("build", model, *files, "-o", partial)
-    run("merge", model, partial, "--calibrate", files[0])
+    run("merge", model, partial)
     return autoactivator.load(model)
 
 

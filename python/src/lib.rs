@@ -27,10 +27,6 @@ mod _core {
     #[pymodule_export]
     const POOL_ROWS: usize = autoactivator::POOL_ROWS;
 
-    /// Maximum number of rows of a task that calibrate probabilities.
-    #[pymodule_export]
-    const SCORED: usize = autoactivator::SCORED;
-
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -221,7 +221,14 @@ impl Model {
         codes(py, &found)
     }
 
-    /// The class of each row, or `UNKNOWN` if it scores as low as the lowest-scoring `reject` fraction of known rows.
+    /// How well known each row is, as the bytes of doubles.
+    fn known(&self, py: Python<'_>, x: Array<f32>) -> PyResult<Py<PyByteArray>> {
+        let known = self.ask(py, &x, |model, rows| model.known(rows))?;
+        let known: Vec<f64> = known.into_iter().map(f64::from).collect();
+        doubles(py, &known)
+    }
+
+    /// The class of each row, or `UNKNOWN` if it is stranger than all but the `reject` fraction of known rows.
     fn predict_known(&self, py: Python<'_>, x: Array<f32>, reject: f64) -> PyResult<Py<PyByteArray>> {
         let found = self.ask(py, &x, |model, rows| {
             model.check_reject(reject)?;
@@ -314,25 +321,12 @@ impl Model {
         })
     }
 
-    /// Learns a partial memory, and returns whether it held anything new. Some rows of `tables` calibrate the model.
-    fn absorb(
-        &self,
-        py: Python<'_>,
-        partial: &[u8],
-        tables: Vec<PathBuf>,
-        label: Option<String>,
-        columns: Vec<String>,
-    ) -> PyResult<bool> {
-        let (partial, columns) = (read_partial(py, partial)?, chosen(label, columns));
-        work_on_files(py, |signals| {
+    /// Learns a partial memory, and returns whether it held anything new.
+    fn absorb(&self, py: Python<'_>, partial: &[u8]) -> PyResult<bool> {
+        let partial = read_partial(py, partial)?;
+        work(py, |_| {
             let mut learner = memory(&self.read())?;
-            let rows = if tables.is_empty() {
-                None
-            } else {
-                let rows = shard::all_labelled(&tables, &columns, &learner)?;
-                Some(learner.fresh::<autoactivator_data::Error, _>(rows, signals)?)
-            };
-            let new = learner.absorb(&partial, rows.as_ref().map(|(x, y)| (x, y)))?;
+            let new = learner.absorb(&partial)?;
             *self.write() = learner.into();
             Ok(new)
         })

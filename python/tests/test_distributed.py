@@ -106,7 +106,7 @@ def on_the_command_line(command_line, folder, model="model.aact", begin=()):
     parts = sorted(folder.glob("*.parquet"))
     command_line("memory", "begin", model, *parts, *begin)
     command_line("memory", "build", model, *parts, "-o", "all.partial")
-    command_line("memory", "merge", model, "all.partial", "--calibrate", parts[0])
+    command_line("memory", "merge", model, "all.partial")
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("f64", 1e-9), ("f32", 1e-5)])
@@ -323,13 +323,13 @@ def test_partial_memories_add_up_once(clusters, tmp_path):
     assert _core.add_up([one, two, one], False) == _core.add_up([one, two], False)
     with pytest.raises(error.AlreadyLearnedError, match="part-0.parquet has already been learned"):
         _core.add_up([one, both], False)
-    assert model.absorb(one, [], None, [])
-    assert not model.absorb(one, [], None, [])
+    assert model.absorb(one)
+    assert not model.absorb(one)
     with pytest.raises(error.AlreadyLearnedError, match="part-0.parquet"):
-        model.absorb(both, [], None, [])
-    assert model.absorb(two, [], None, [])
+        model.absorb(both)
+    assert model.absorb(two)
     with pytest.raises(error.BadModelError, match="checksum"):
-        model.absorb(both[:-1] + bytes([both[-1] ^ 1]), [], None, [])
+        model.absorb(both[:-1] + bytes([both[-1] ^ 1]))
 
 
 def test_addresses_are_files_too(tmp_path):

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use autoactivator::pool::PoolSpec;
-use autoactivator::{Activation, ImageShape, Precision, ReadoutKind, RepeatedClasses};
+use autoactivator::{Activation, ImageShape, Precision, Prior, ReadoutKind, RepeatedClasses};
 use autoactivator_data::Columns;
 use autoactivator_exam::contender::LearnerKind;
 use autoactivator_exam::protocol::Protocol;
@@ -604,7 +604,19 @@ pub struct ConsolidationArgs {
     #[arg(long, value_name = "N", requires = "pool")]
     pub second_layer: Option<usize>,
 
-    /// Keep nothing of rows but sums: no means of the first task, no calibration, no list of files
+    /// Random nodes of the pool: more are more accurate, and cost their square [default: by the kind of rows]
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<usize>,
+
+    /// Rows in use that show how good answers are; twice as many are kept in the model. 0 keeps none
+    #[arg(long, value_name = "N")]
+    pub witnesses: Option<usize>,
+
+    /// Whether classes of many rows are more probable: equal or seen
+    #[arg(long, value_parser = named::<Prior>)]
+    pub prior: Option<Prior>,
+
+    /// Keep nothing of rows but sums: no means of the first task, no witnesses, no list of files
     #[arg(long)]
     pub private: bool,
 
@@ -620,7 +632,7 @@ pub struct ConsolidationArgs {
     #[arg(long)]
     pub expected_gain: Option<f64>,
 
-    /// How the nodes are read out: ridge, lda or nearest-mean
+    /// How the nodes are read out: blend, ridge, lda or nearest-mean
     #[arg(long, value_parser = named::<ReadoutKind>)]
     pub readout: Option<ReadoutKind>,
 

@@ -60,7 +60,10 @@ pub fn consolidation(args: &ConsolidationArgs, shared: &SharedArgs) -> Result<Gi
     put(&mut given, "nodes_per_class", args.nodes_per_class)?;
     put(&mut given, "r", shared.r)?;
     put(&mut given, "expected_gain", args.expected_gain)?;
+    put(&mut given, "nodes", args.nodes)?;
     put(&mut given, "readout", args.readout)?;
+    put(&mut given, "prior", args.prior)?;
+    put(&mut given, "witnesses", args.witnesses)?;
     put(&mut given, "ridge", shared.ridge)?;
     put(&mut given, "shrinkage", args.shrinkage)?;
     put(&mut given, "precision", args.precision)?;

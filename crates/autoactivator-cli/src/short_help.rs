@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use crate::args::Cli;
 
 /// The options in the short help of each command, by their ids.
-const SHOWN: [(&[&str], &[&str]); 9] = [
+const SHOWN: [(&[&str], &[&str]); 8] = [
     (
         &["run"],
         &[
@@ -94,7 +94,6 @@ const SHOWN: [(&[&str], &[&str]); 9] = [
         ],
     ),
     (&["memory", "begin"], &["label", "columns", "seed", "pool"]),
-    (&["memory", "merge"], &["calibrate", "label", "columns"]),
 ];
 
 /// The command line, with a short help that is short.

@@ -54,6 +54,8 @@ pub struct Answer {
     pub class: Option<u32>,
     /// Probability of every class; empty when not asked for.
     pub probabilities: Vec<f32>,
+    /// Share of known rows that are at least as strange, if "unknown" was asked for and the model can tell.
+    pub known: Option<f32>,
 }
 
 impl Answer {
@@ -62,6 +64,7 @@ impl Answer {
         Self {
             class: Some(class),
             probabilities: Vec::new(),
+            known: None,
         }
     }
 }

@@ -40,7 +40,7 @@ mod words;
 
 pub use consolidation::{
     Binding, Calibration, Consolidation, ConsolidationParams, Deployed, Ledger, Memory, POOL_ROWS, Partial,
-    ReadoutKind, SCORED, Share, Source, TaskGrowth,
+    Prior, ReadoutKind, Share, Source, TaskGrowth,
 };
 pub use data::{ClassList, ImageShape, Labels, Rows, Table, check_rows, check_task};
 pub use error::{Error, kind};

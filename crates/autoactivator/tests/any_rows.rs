@@ -27,6 +27,8 @@ fn spec() -> impl Strategy<Value = Option<PoolSpec>> {
             preparation,
             directions: 20,
             activations: vec![Activation::Relu, Activation::Square],
+            gain: 1.0,
+            bias: 0.0,
         })
     };
     prop_oneof![

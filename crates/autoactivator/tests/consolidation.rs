@@ -81,6 +81,8 @@ fn specs() -> Vec<PoolSpec> {
             preparation: Preparation::Standardise,
             directions: 30,
             activations: vec![relu, Activation::Square],
+            gain: 1.0,
+            bias: 0.0,
         }),
     ]
 }
@@ -324,6 +326,7 @@ fn a_readout_from_the_memory_is_the_one_from_the_rows() {
     let params = ConsolidationParams {
         precision: Precision::F64,
         ridge: Some(0.0),
+        witnesses: 0,
         ..params(specs()[0].clone())
     };
     let mut learner = learner(&params);

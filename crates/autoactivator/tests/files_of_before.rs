@@ -44,9 +44,10 @@ fn rows(name: &str) -> (Table, Labels) {
     )
 }
 
-/// Compares with the answers written by that version.
+/// Compares with the answers written by that version, and with their probabilities if these are `calibrated` as then:
+/// older models keep no witnesses, so what they learn from now on leaves their calibration as it is.
 #[track_caller]
-fn check_answers(model: &Model, written: &Path) {
+fn check_answers(model: &Model, written: &Path, calibrated: bool) {
     let (x, _) = rows("asked.csv");
     let answers = model.answers(x.rows(), 0.0).unwrap();
     let text = fs::read_to_string(written).unwrap();
@@ -56,7 +57,7 @@ fn check_answers(model: &Model, written: &Path) {
         let class = &model.classes()[answer.class.unwrap() as usize];
         assert_eq!(then["class"], class.as_str(), "{}: {line}", written.display());
         for (class, now) in model.classes().iter().zip(&answer.probabilities) {
-            if let Some(then) = then["probabilities"][class].as_f64() {
+            if let Some(then) = then["probabilities"][class].as_f64().filter(|_| calibrated) {
                 assert!(
                     (then - f64::from(*now)).abs() < TOLERANCE,
                     "{}: {line}",
@@ -81,7 +82,7 @@ fn every_kind_is_read_written_again_and_answers_as_it_did() {
             assert!(again == bytes, "{name} is written as it was");
         }
         if !model.classes().is_empty() {
-            check_answers(&model, &folder().join(format!("{name}.jsonl")));
+            check_answers(&model, &folder().join(format!("{name}.jsonl")), true);
         }
     }
 }
@@ -95,7 +96,12 @@ fn every_learner_goes_on_as_it_would_have() {
         }
         let mut model = Model::load(&folder().join(format!("{name}.aact"))).unwrap();
         model.learn(x.rows(), &y, &mut ()).unwrap();
-        check_answers(&model, &folder().join(format!("learned/{name}.jsonl")));
+        let calibrated = model.name() == "reactivation";
+        check_answers(
+            &model,
+            &folder().join(format!("learned/{name}.jsonl")),
+            calibrated,
+        );
     }
 }
 
@@ -106,8 +112,8 @@ fn partial_memories_are_read_and_added() {
     assert_eq!(sums.to_bytes(false).unwrap(), bytes);
     assert_eq!((sums.sums().n_rows(), sums.files().len()), (48.0, 2));
     let mut model = Model::load(&folder().join("pool.aact")).unwrap();
-    assert!(model.consolidation_mut().unwrap().absorb(&sums, None).unwrap());
-    check_answers(&model, &folder().join("learned/absorbed.jsonl"));
+    assert!(model.consolidation_mut().unwrap().absorb(&sums).unwrap());
+    check_answers(&model, &folder().join("learned/absorbed.jsonl"), false);
     assert_eq!(
         Partial::load(&folder().join("single.partial"))
             .unwrap()

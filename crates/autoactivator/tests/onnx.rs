@@ -185,6 +185,16 @@ fn agree_on(deployed: &Deployed, x: Rows<'_>, what: &str) {
         .map(|row| deployed.calibration.probabilities(row))
         .collect();
     close(&probabilities, &expected, what);
+    if deployed.unknown.is_some() {
+        let known: Vec<Vec<f32>> = serde_json::from_value(answers["known"].clone()).unwrap();
+        let expected = deployed.known(x).unwrap();
+        // A rounding error may move a row past one or two known ones.
+        let near = |(found, expected): (&Vec<f32>, &f32)| (found[0] - expected).abs() < 0.05;
+        assert!(
+            known.iter().zip(&expected).all(near),
+            "{known:?} instead of {expected:?} for {what}"
+        );
+    }
 }
 
 /// Equal to within 1e-4 of the largest number of each row.
@@ -308,12 +318,16 @@ fn stacks_with_and_without_selection() {
         })),
         directions: 300,
         activations: vec![Activation::Relu, Activation::Square],
+        gain: 1.0,
+        bias: 0.0,
     });
     let of_convolution = PoolSpec::Stack(StackSpec {
         preparation: Preparation::Standardise,
         first: Box::new(PoolSpec::Convolution(small_convolution())),
         directions: 100,
         activations: ACTIVATIONS.to_vec(),
+        gain: 1.0,
+        bias: 0.0,
     });
     for pool in [of_features, of_convolution] {
         agree(of_pool(pool.clone()));
@@ -335,6 +349,8 @@ fn a_stack_on_a_stack() {
             first: Box::new(first),
             directions,
             activations: vec![Activation::Tanh],
+            gain: 1.0,
+            bias: 0.0,
         })
     };
     agree(of_pool(stack(stack(features, 20), 30)));
@@ -422,7 +438,10 @@ fn the_header_by_hand() {
     assert_eq!(names(nested(&model, 14)), ["classes", "producer"]);
     let graph = fields(nested(&model, 7)[0]);
     assert_eq!(names(nested(&graph, 11)), ["x"]);
-    assert_eq!(names(nested(&graph, 12)), ["class", "scores", "probabilities"]);
+    assert_eq!(
+        names(nested(&graph, 12)),
+        ["class", "scores", "probabilities", "known"]
+    );
 }
 
 #[test]
@@ -433,6 +452,8 @@ fn same_model_same_bytes() {
             first: Box::new(PoolSpec::Convolution(small_convolution())),
             directions: 40,
             activations: vec![Activation::Relu],
+            gain: 1.0,
+            bias: 0.0,
         }))
     };
     assert_eq!(learned(params()).to_onnx(), learned(params()).to_onnx());

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 
 from .. import error
-from .._core import POOL_ROWS, SCORED, Model
+from .._core import POOL_ROWS, Model
 from ..consolidation import Consolidation
 from ..rows import kind
 from ..snapshot import estimator
@@ -25,7 +25,7 @@ from .worker import Task
 logger = logging.getLogger("autoactivator")
 
 SAMPLE_FILES = 8
-"""Number of files whose rows make the pool and calibrate probabilities, if none are named."""
+"""Number of files whose rows make the pool, if none are named."""
 
 TASKS_A_SLOT = 4
 """Partial memories per slot: few enough to send, and small enough that losing one costs little work."""
@@ -48,8 +48,7 @@ label : str or None, default=None
 columns : list of str or None, default=None
     Columns that hold the features; None takes the one column of lists, or else all columns.
 sample : path-like, list of path-like or None, default=None
-    Tables whose rows make the pool of a new memory and calibrate probabilities; None takes eight of the files, or the
-    first rows of a {rows}.
+    Tables whose rows make the pool of a new memory; None takes eight of the files, or the first rows of a {rows}.
 parts : int or None, default=None
     Number of partial memories that files are summed into; None makes four per core.
 single : bool, default=False
@@ -89,9 +88,8 @@ def learn(engine, rows, are_files, model, label, columns, sample, parts, single,
     words = (label, [columns] if isinstance(columns, str) else list(columns or []))
     with ExitStack() as stack, in_our_words():
         files = listed(rows) if are_files else None
-        tables = _sample(engine, rows, files, sample, core.n_features is None, stack)
         if core.n_features is None:
-            core.begin(tables, *words)
+            core.begin(_sample(engine, rows, files, sample, stack), *words)
         task = Task(
             pool=core.pool_alone().to_bytes(),
             binding=core.binding,
@@ -105,7 +103,7 @@ def learn(engine, rows, are_files, model, label, columns, sample, parts, single,
         else:
             partial = engine.sum_rows(task, rows)
         if partial is not None:
-            core.absorb(partial, tables, *words)
+            core.absorb(partial)
     return estimator(core, label_type)
 
 
@@ -118,13 +116,13 @@ def _begun(model):
     return Model.from_bytes(model._model.to_bytes()), label_type
 
 
-def _sample(engine, rows, files, sample, for_pool, stack):
-    """Tables that make the pool and calibrate probabilities, as paths."""
+def _sample(engine, rows, files, sample, stack):
+    """Tables that make the pool, as paths."""
     if files is None and sample is None:
         import pyarrow as pa
 
         path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "sample.arrow")
-        some = engine.some(rows, POOL_ROWS if for_pool else SCORED)
+        some = engine.some(rows, POOL_ROWS)
         with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, some.schema) as stream:
             stream.write_table(some)
         return [path]

@@ -81,11 +81,4 @@ pub struct MergeArgs {
     /// The partial memories to add
     #[arg(required = true, value_name = "PARTIAL")]
     pub partials: Vec<PathBuf>,
-
-    /// Calibrate probabilities on some rows of this table, which must be among those learned
-    #[arg(long, value_name = "TABLE")]
-    pub calibrate: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub columns: ColumnArgs,
 }

@@ -6,9 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{
-    Check, Consolidation, ConsolidationParams, Labels, Learner, ModelFile, Partial, Share, Table, counted,
-};
+use autoactivator::{Check, Consolidation, ConsolidationParams, Learner, ModelFile, Partial, Share, counted};
 use autoactivator_data::{FeatureTable, Shard, shard};
 
 use super::args::{BeginArgs, BuildArgs, MergeArgs};
@@ -99,16 +97,7 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
         eprintln!("{}: nothing to add; the file is unchanged", args.model.display());
         return Ok(());
     };
-    let rows = calibration(learner, args)?;
-    learner.absorb(&sum, rows.as_ref().map(|(x, y)| (x, y)))?;
-    let calibrates = !learner.params().private;
-    if calibrates
-        && learner
-            .deployed()
-            .is_some_and(|deployed| deployed.calibration.highest.is_empty())
-    {
-        eprintln!("note: probabilities are not calibrated: use --calibrate to name a table that was learned");
-    }
+    learner.absorb(&sum)?;
     eprintln!(
         "added {} from {}",
         counted(sum.sums().n_rows(), "row"),
@@ -143,13 +132,4 @@ fn add_up(learner: &Consolidation, args: &MergeArgs) -> Result<Option<Partial>> 
         }
     }
     Ok(sum)
-}
-
-/// The rows to calibrate probabilities on, if a table was named.
-fn calibration(learner: &Consolidation, args: &MergeArgs) -> Result<Option<(Table, Labels)>> {
-    let Some(path) = &args.calibrate else {
-        return Ok(None);
-    };
-    let rows = shard::labelled(path, &args.columns.columns(), learner)?;
-    Ok(Some(learner.fresh(rows, &mut ())?))
 }

@@ -1,33 +1,49 @@
-//! From scores to probabilities, and to "none of the classes I know", without any stored row.
+//! From scores to probabilities that can be believed.
 //!
-//! Rows are scored on arrival as if they had not been learned, and what their scores should have been is
-//! known. That is enough to fit the one number that turns scores into probabilities, and to remember how high
-//! the highest score of a known row usually is. Only that number and a sample of highest scores are kept.
+//! One softmax is too sure of what it is sure of and too unsure of the rest, since scores have longer tails
+//! than the exponential allows. A mixture of softmaxes at several scales keeps the order of the classes and
+//! has room for both. Its weights are those under which the confidence in the answers to left-out witnesses is most
+//! likely.
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::softmax;
+use crate::math::{Matrix, softmax};
 
-/// Largest number of highest scores kept; halved when exceeded.
-const KEPT: usize = 1024;
+/// Scales of the mixture: powers of √2 from 1/8 to 4.
+const SCALES: std::ops::RangeInclusive<i32> = -6..=4;
 
-/// Largest number of rows that earlier evidence about the scale counts for.
-const REMEMBERED: f64 = 512.0;
+/// Rounds of expectation and maximisation.
+const ROUNDS: usize = 400;
 
-/// Scale of the scores, and how high they usually are.
+/// Number of rows that the scale 1, which the weights of the scores were fitted with, counts for beforehand.
+const BEFOREHAND: f64 = 4.0;
+
+/// Scales with less weight are left out.
+const NEGLIGIBLE: f64 = 0.005;
+
+/// How scores become probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
-    /// Probabilities are softmax(scale · scores).
-    pub scale: f64,
-    /// Number of rows that the scale is based on.
-    pub weight: f64,
-    /// Highest scores of rows on arrival.
-    pub highest: Vec<f32>,
+#[serde(untagged)]
+pub enum Calibration {
+    /// Σ weight · softmax(scale · scores).
+    Mixture {
+        /// Scale and weight of each softmax; the weights add up to 1.
+        mixture: Vec<(f64, f64)>,
+    },
+    /// softmax(scale · scores), as in models without witnesses and in older files.
+    Single {
+        /// The scale.
+        scale: f64,
+        /// Number of rows that the scale is based on.
+        weight: f64,
+        /// Highest scores of rows on arrival, which older models tell "unknown" by.
+        highest: Vec<f32>,
+    },
 }
 
 impl Default for Calibration {
     fn default() -> Self {
-        Self {
+        Self::Single {
             scale: 1.0,
             weight: 0.0,
             highest: Vec::new(),
@@ -35,69 +51,138 @@ impl Default for Calibration {
     }
 }
 
-/// Scores of a row and the place of its class.
-pub struct Scored {
-    /// One score per class.
-    pub scores: Vec<f64>,
-    /// Place of the row's true class.
-    pub place: usize,
-}
-
 impl Calibration {
-    /// Updates the calibration with rows that have just arrived.
-    pub fn update(&mut self, rows: &[Scored]) {
-        if rows.is_empty() || rows[0].scores.len() < 2 {
-            return;
+    /// The mixture under which the confidence in the answers is most likely: `scores`, `(n_samples, n_classes)`, are
+    /// of rows of the classes at `places`, each of which counts `copies` times.
+    pub fn fit(scores: &Matrix<f64>, places: &[u32], copies: &[f64]) -> Self {
+        let scales: Vec<f64> = SCALES.map(|k| 2f64.powf(f64::from(k) / 2.0)).collect();
+        // Of each row, how likely each scale finds what came true: that the answer was right, or that it was wrong.
+        let likely: Vec<Vec<f64>> =
+            (0..scores.n_rows())
+                .map(|i| {
+                    let row = || (0..scores.n_cols()).map(|c| scores[(i, c)]);
+                    let answer = row().enumerate().fold((0, f64::NEG_INFINITY), |best, (c, s)| {
+                        if s > best.1 { (c, s) } else { best }
+                    });
+                    let right = answer.0 == places[i] as usize;
+                    let confidence =
+                        |&scale: &f64| 1.0 / row().map(|s| (scale * (s - answer.1)).exp()).sum::<f64>();
+                    let came_true = |p: f64| if right { p } else { 1.0 - p };
+                    scales.iter().map(confidence).map(came_true).collect()
+                })
+                .collect();
+        let weights = mixed(&likely, copies, &scales);
+        let kept: Vec<(f64, f64)> = scales
+            .into_iter()
+            .zip(weights)
+            .filter(|(_, weight)| *weight >= NEGLIGIBLE)
+            .collect();
+        let sum: f64 = kept.iter().map(|(_, weight)| weight).sum();
+        Self::Mixture {
+            mixture: kept
+                .into_iter()
+                .map(|(scale, weight)| (scale, weight / sum))
+                .collect(),
         }
-        let n = rows.len() as f64;
-        let fitted = best_scale(rows).ln();
-        self.scale = ((self.weight * self.scale.ln() + n * fitted) / (self.weight + n)).exp();
-        self.weight = (self.weight + n).min(REMEMBERED);
-        let highest = |row: &Scored| row.scores.iter().copied().fold(f64::NEG_INFINITY, f64::max) as f32;
-        self.highest.extend(rows.iter().map(highest));
-        while self.highest.len() > KEPT {
-            let mut keep = false;
-            self.highest.retain(|_| {
-                keep = !keep;
-                keep
-            });
+    }
+
+    /// Scales and weights.
+    pub fn mixture(&self) -> Vec<(f64, f64)> {
+        match self {
+            Self::Mixture { mixture } => mixture.clone(),
+            Self::Single { scale, .. } => vec![(*scale, 1.0)],
         }
+    }
+
+    /// Whether the scales are positive and the weights are those of a mixture.
+    pub(crate) fn is_sound(&self) -> bool {
+        let mixture = self.mixture();
+        let sound =
+            |&(scale, weight): &(f64, f64)| scale > 0.0 && scale.is_finite() && (0.0..=1.0).contains(&weight);
+        let sum: f64 = mixture.iter().map(|(_, weight)| weight).sum();
+        mixture.iter().all(sound) && (sum - 1.0).abs() < 1e-6
     }
 
     /// Probabilities for the scores of a row.
     pub fn probabilities(&self, scores: &[f32]) -> Vec<f32> {
-        let probabilities = softmax(scores.iter().map(|&s| f64::from(s)), self.scale);
-        probabilities.map(|p| p as f32).collect()
+        let mut sum = vec![0.0; scores.len()];
+        for (scale, weight) in self.mixture() {
+            let parts = softmax(scores.iter().map(|&s| f64::from(s)), scale);
+            sum.iter_mut().zip(parts).for_each(|(sum, p)| *sum += weight * p);
+        }
+        sum.into_iter().map(|p| p as f32).collect()
     }
 
-    /// The highest score that a fraction `rate` of known rows stays below.
-    pub fn threshold(&self, rate: f64) -> f32 {
+    /// Whether older scores are there to tell "unknown" by.
+    pub(crate) fn has_highest(&self) -> bool {
+        matches!(self, Self::Single { highest, .. } if !highest.is_empty())
+    }
+
+    /// The highest score that a fraction `rate` of known rows stayed below, in an older model.
+    pub(crate) fn threshold(&self, rate: f64) -> f32 {
+        let Self::Single { highest, .. } = self else {
+            return f32::NEG_INFINITY;
+        };
         if rate <= 0.0 {
             return f32::NEG_INFINITY;
         }
-        let mut sorted = self.highest.clone();
+        let mut sorted = highest.clone();
         sorted.sort_unstable_by(f32::total_cmp);
         let at = (rate * sorted.len() as f64) as usize;
         sorted.get(at).copied().unwrap_or(f32::INFINITY)
     }
 }
 
-/// The scale with the highest likelihood, by golden-section search over its logarithm.
-fn best_scale(rows: &[Scored]) -> f64 {
-    let loss = |log_scale: f64| {
-        let scale = log_scale.exp();
-        let of_row = |row: &Scored| {
-            let highest = row.scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = row.scores.iter().map(|s| (scale * (s - highest)).exp()).sum();
-            sum.ln() - scale * (row.scores[row.place] - highest)
-        };
-        rows.iter().map(of_row).sum::<f64>()
+/// The weights of a mixture under which `likely` is most likely, by expectation and maximisation.
+fn mixed(likely: &[Vec<f64>], copies: &[f64], scales: &[f64]) -> Vec<f64> {
+    let beforehand = |&scale: &f64| {
+        if (scale - 1.0).abs() < 1e-9 {
+            BEFOREHAND
+        } else {
+            0.0
+        }
     };
-    let ratio = 0.5 * (5f64.sqrt() - 1.0);
-    let (mut low, mut high) = (0.01f64.ln(), 300f64.ln());
-    for _ in 0..40 {
-        let (a, b) = (high - ratio * (high - low), low + ratio * (high - low));
-        if loss(a) < loss(b) { high = b } else { low = a }
+    let prior: Vec<f64> = scales.iter().map(beforehand).collect();
+    let mut weights = vec![1.0 / scales.len() as f64; scales.len()];
+    for _ in 0..ROUNDS {
+        let mut next = prior.clone();
+        for (row, copies) in likely.iter().zip(copies) {
+            let sum: f64 = row.iter().zip(&weights).map(|(l, w)| l * w).sum();
+            if sum > 0.0 {
+                let shares = next.iter_mut().zip(row).zip(&weights);
+                shares.for_each(|((next, l), w)| *next += copies * l * w / sum);
+            }
+        }
+        let sum: f64 = next.iter().sum();
+        weights = next.into_iter().map(|w| w / sum).collect();
     }
-    (0.5 * (low + high)).exp()
+    weights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows that are ahead by 4 and right in nine of ten cases, and rows that are ahead by 0.5 and right in eight of
+    /// ten: no single scale is true to both.
+    #[test]
+    fn confidence_is_how_often_answers_are_right() {
+        let n = 4000;
+        let sure = |i: usize| i.is_multiple_of(2);
+        let right = |i: usize| (i / 2) % 10 < if sure(i) { 9 } else { 8 };
+        let scores = Matrix::from_fn(n, 2, |i, c| {
+            if c == 0 {
+                if sure(i) { 4.0 } else { 0.5 }
+            } else {
+                0.0
+            }
+        });
+        let places: Vec<u32> = (0..n).map(|i| u32::from(!right(i))).collect();
+        let calibration = Calibration::fit(&scores, &places, &vec![1.0; n]);
+        assert!(calibration.is_sound());
+        let confident = calibration.probabilities(&[4.0, 0.0])[0];
+        let less = calibration.probabilities(&[0.5, 0.0])[0];
+        assert!((confident - 0.9).abs() < 0.03, "{confident}");
+        assert!((less - 0.8).abs() < 0.05, "{less}");
+    }
 }

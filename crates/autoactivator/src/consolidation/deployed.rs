@@ -4,11 +4,12 @@ use rayon::prelude::*;
 
 use super::calibration::Calibration;
 use super::readout::Readout;
+use super::unknown::Unknown;
 use crate::data::ClassList;
 use crate::data::{Labels, Rows, check_rows};
 use crate::error::Error;
 use crate::learner::{Answer, Input, Learner, Observer, Size};
-use crate::math::{Matrix, View, argmax, argmax_among, product};
+use crate::math::{Matrix, argmax, argmax_among};
 use crate::params::Precision;
 use crate::pool::Pool;
 
@@ -25,6 +26,8 @@ pub struct Deployed {
     pub readout: Readout,
     /// Turns scores into probabilities.
     pub calibration: Calibration,
+    /// Tells what looks like nothing learned; none if there is nothing to tell it by.
+    pub unknown: Option<Unknown>,
     /// The classes, in order of arrival.
     pub classes: ClassList,
     /// What a row is.
@@ -38,6 +41,8 @@ pub struct Contributions {
     pub outputs: Vec<f32>,
     /// Output times weight, `(n_nodes, n_classes)`.
     pub evidence: Matrix<f32>,
+    /// What the score of each class begins with.
+    pub biases: Vec<f32>,
 }
 
 impl Learner for Deployed {
@@ -73,10 +78,11 @@ impl Learner for Deployed {
 
     fn size(&self) -> Size {
         let pool = &self.pool;
-        let readout = self.readout.weights.values().len();
+        let blend = self.readout.blend.as_ref();
+        let readout = self.readout.weights.values().len() + blend.map_or(0, |b| b.weights.values().len());
         Size {
             nodes: pool.n_nodes(),
-            model_floats: pool.n_floats() + readout + self.readout.biases.len(),
+            model_floats: pool.n_floats() + self.readout.n_floats(),
             memory_floats: 0,
             multiply_adds: pool.multiply_adds() + readout,
         }
@@ -110,12 +116,7 @@ impl Deployed {
 
     /// Computes scores from node outputs.
     pub(crate) fn scores_of(&self, h: Rows<'_>) -> Matrix<f32> {
-        let h: View<'_, f32> = h.into();
-        let mut scores = product(h, self.readout.weights.view());
-        for (c, &bias) in self.readout.biases.iter().enumerate() {
-            scores.col_mut(c).iter_mut().for_each(|s| *s += bias);
-        }
-        scores
+        self.readout.scores(self.readout.evidence(h.into()))
     }
 
     /// What every node adds to the score of every class for one row; these and the biases sum up to the scores.
@@ -123,41 +124,70 @@ impl Deployed {
         let row = Rows::new(row, row.len())?;
         check_rows(row, self.pool.n_inputs())?;
         let outputs = self.pool.outputs(row, Precision::F32).into_values();
-        let weights = &self.readout.weights;
+        let (weights, biases) = self.readout.in_one_step();
         let evidence = Matrix::from_fn(outputs.len(), weights.n_cols(), |j, c| {
             outputs[j] * weights[(j, c)]
         });
-        Ok(Contributions { outputs, evidence })
+        Ok(Contributions {
+            outputs,
+            evidence,
+            biases,
+        })
     }
 
     /// Refuses to answer "unknown" as long as there is nothing to tell known rows from others by.
     pub fn check_rejects(&self) -> Result<(), Error> {
-        let reason = if self.classes.len() < 2 {
-            "the model knows only one class; learn a second one"
-        } else if self.calibration.highest.is_empty() {
-            "the model is not calibrated; learn some rows, or use `calibrate` when you merge partial memories"
-        } else {
-            return Ok(());
-        };
-        Err(Error::CannotReject { reason })
+        if self.classes.len() < 2 {
+            let reason = "the model knows only one class; learn a second one";
+            return Err(Error::CannotReject { reason });
+        }
+        if self.unknown.is_none() && !self.calibration.has_highest() {
+            let reason = "the model keeps no rows to judge by, or only one of each class; learn more rows";
+            return Err(Error::CannotReject { reason });
+        }
+        Ok(())
     }
 
-    /// Class and probabilities of each row; "unknown" where the highest score is as low as in the lowest
-    /// `reject` fraction of known rows. Refuses a `reject` above 0 as long as the model cannot tell.
+    /// How well known each row is: the share of known rows that are stranger. Refused as long as the model cannot tell.
+    pub fn known(&self, x: Rows<'_>) -> Result<Vec<f32>, Error> {
+        check_rows(x, self.pool.n_inputs())?;
+        let Some(unknown) = &self.unknown else {
+            let reason = "the model keeps no rows to judge by, or is older; learn rows with a new one";
+            return Err(Error::CannotReject { reason });
+        };
+        let chunks: Vec<Rows<'_>> = x.chunks(ANSWERED_TOGETHER).collect();
+        let shares = chunks.par_iter().map(|&rows| {
+            let h = self.pool.outputs(rows, Precision::F32);
+            let evidence = self.readout.evidence(h.rows().into());
+            let strange = unknown.strangeness(h.rows(), &evidence);
+            strange.into_iter().map(|s| unknown.share(s)).collect()
+        });
+        let shares: Vec<Vec<f32>> = shares.collect();
+        Ok(shares.concat())
+    }
+
+    /// Class and probabilities of each row; "unknown" where at most a share `reject` of known rows is as strange.
+    /// Refuses a `reject` above 0 as long as the model cannot tell.
     pub fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
+        let scores = self.scores(x)?;
+        let shares = match &self.unknown {
+            Some(_) if reject > 0.0 => Some(self.known(x)?),
+            _ => None,
+        };
         if reject > 0.0 {
             self.check_rejects()?;
         }
-        let scores = self.scores(x)?;
         let threshold = self.calibration.threshold(reject);
         let answer = |i: usize| {
             let row: Vec<f32> = (0..scores.n_cols()).map(|c| scores[(i, c)]).collect();
             let probabilities = self.calibration.probabilities(&row);
             let class = argmax(&scores, i);
-            let known = row[class] >= threshold;
+            let share = shares.as_ref().map(|shares| shares[i]);
+            let known = share.map_or(row[class] >= threshold, |share| f64::from(share) > reject);
             Answer {
                 class: known.then_some(class as u32),
                 probabilities,
+                known: share,
             }
         };
         Ok((0..x.len()).map(answer).collect())

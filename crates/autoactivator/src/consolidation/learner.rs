@@ -6,20 +6,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::calibration::{Calibration, Scored};
+use super::calibration::Calibration;
 use super::deployed::Deployed;
 use super::forward::{self, Ended, Limits};
 use super::ledger::Ledger;
 use super::memory::{Evidence, Memory};
-use super::params::{ConsolidationParams, ReadoutKind};
-use super::readout::Centred;
+use super::params::ConsolidationParams;
+use super::readout::{Centred, Wanted};
 use crate::data::{Chunks, Labels, Rows, Sample, Table, check_rows, check_task, places, stride};
 use crate::error::Error;
 use crate::learner::{Input, Learner, Observer, Size, Step, same_origin};
 use crate::params::{Checked, Precision};
-use crate::pool::{
-    ConvolutionSpec, FeaturesSpec, FirstTask, OUTPUT_ROWS, Pool, PoolSpec, Preparation, Standard,
-};
+use crate::pool::{FirstTask, OUTPUT_ROWS, Pool, Standard, default_pool, private_pool};
 
 /// Number of rows whose node outputs are held at a time.
 pub(crate) const SUMMED_TOGETHER: usize = 4096;
@@ -27,8 +25,8 @@ pub(crate) const SUMMED_TOGETHER: usize = 4096;
 /// Largest number of rows of the first task that the pool is made from.
 pub const POOL_ROWS: usize = 1 << 16;
 
-/// Number of arriving rows that are scored to calibrate probabilities.
-pub const SCORED: usize = 512;
+/// Largest number of floats that are kept of rows: wide rows leave fewer witnesses.
+const KEPT_FLOATS: usize = 1 << 23;
 
 /// The learner with one memory for all tasks.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,8 +168,16 @@ impl Consolidation {
             let looked_at = x.gather(&places(x.len(), OUTPUT_ROWS));
             Standard::learn(pool.outputs(looked_at.rows(), Precision::F32).rows(), |v| v)
         };
-        self.memory = Memory::new(pool.n_nodes(), standard);
+        self.memory = Memory::new(pool.n_nodes(), standard).keeping(self.capacity(pool.n_inputs()));
         self.pool = Some(pool);
+    }
+
+    /// Number of rows of this width that are kept.
+    fn capacity(&self, n_inputs: usize) -> usize {
+        if self.params.private {
+            return 0;
+        }
+        (2 * self.params.witnesses).min(KEPT_FLOATS / n_inputs.max(1))
     }
 
     /// Adds rows chunk by chunk until `go_on`, which is told how many were added, returns an error.
@@ -197,10 +203,14 @@ impl Consolidation {
             image: self.params.image,
             seed: self.params.seed,
         };
-        match &self.params.pool {
-            Some(spec) => spec.make(&task),
-            None if self.params.private => private_pool(x.n_features()).make(&task),
-            None => default_pool(&task).make(&task),
+        let spec = match &self.params.pool {
+            Some(spec) => spec.clone(),
+            None if self.params.private => private_pool(x.n_features()),
+            None => default_pool(&task),
+        };
+        match self.params.nodes {
+            Some(nodes) => spec.with_nodes(nodes).make(&task),
+            None => spec.make(&task),
         }
     }
 
@@ -217,6 +227,8 @@ impl Consolidation {
             weights: weights.as_deref(),
         };
         self.memory.add(&evidence, sign, self.params.precision);
+        let weight = |place: u32| weights.as_ref().map_or(1.0, |weights| weights[place as usize]);
+        self.memory.witnesses.add(x, places, weight, sign);
     }
 
     /// Weight of a row of each class; none when all weights are 1.
@@ -249,21 +261,18 @@ impl Consolidation {
             }
             next.prepare(x.rows(), &y)?;
         }
-        let mut fresh = Sample::new(SCORED);
+        let mut n_rows = 0;
         let mut go_on = watched(observer, None);
         let mut chunks = Chunks::new(SUMMED_TOGETHER);
         for batch in batches()? {
             let (x, y) = batch?;
             next.check(x.rows(), &y)?;
-            fresh.take(x.rows(), &y);
+            n_rows += x.rows().len();
             chunks.push(x.rows(), &y, |x, y| next.add_while(x, y, &mut go_on))?;
         }
         chunks.flush(|x, y| next.add_while(x, y, &mut go_on))?;
         drop(go_on);
-        let n_rows = fresh.seen();
-        let (x, y) = fresh.into_rows()?;
-        next.check(x.rows(), &y)?;
-        next.end_task(x.rows(), &y)?;
+        next.consolidate()?;
         *self = next;
         self.tell(observer);
         Ok(n_rows)
@@ -279,15 +288,6 @@ impl Consolidation {
         let (x, y) = self.sample(batches, POOL_ROWS, observer)?.into_rows()?;
         self.check(x.rows(), &y)?;
         Ok(self.prepare(x.rows(), &y)?)
-    }
-
-    /// Takes the evenly spaced rows that are needed to calibrate probabilities.
-    pub fn fresh<E, B>(&self, batches: B, observer: &mut dyn Observer) -> Result<(Table, Labels), E>
-    where
-        E: From<Error>,
-        B: Iterator<Item = Result<(Table, Labels), E>>,
-    {
-        Ok(self.sample(batches, SCORED, observer)?.into_rows()?)
     }
 
     /// Takes at most `limit` evenly spaced rows.
@@ -329,32 +329,12 @@ impl Consolidation {
         if self.memory.classes.is_empty() {
             return Err(Error::NothingLearned);
         }
-        self.solve().map(|_| ())
-    }
-
-    /// Consolidates, and calibrates with evenly spaced rows of the task.
-    pub(crate) fn end_task_by_some_of(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
-        let fresh = places(x.len(), SCORED);
-        self.end_task(x.gather(&fresh).rows(), &y.gather(&fresh))
-    }
-
-    /// Consolidates, and calibrates with the given rows of the task.
-    fn end_task(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
-        let centred = self.solve()?;
-        if !self.params.private {
-            self.calibrate(x, y, &centred);
-        }
-        Ok(())
-    }
-
-    /// Recruits nodes, solves the readout, and returns the sums that it was solved from.
-    fn solve(&mut self) -> Result<Centred, Error> {
         if !self.memory.is_finite() {
             return Err(Error::SumsNotFinite);
         }
         let before = self.recruited.len();
         let ended = self.recruit();
-        let (deployed, centred) = self.read_out()?;
+        let deployed = self.read_out()?;
         self.growth.push(TaskGrowth {
             task: self.growth.len() + 1,
             rows: self.memory.n_rows(),
@@ -366,7 +346,7 @@ impl Consolidation {
             ridge: deployed.readout.ridge,
         });
         self.deployed = Some(deployed);
-        Ok(centred)
+        Ok(())
     }
 
     /// Classes of the memory that the model does not predict yet, sorted: the order of rows within a task
@@ -408,29 +388,50 @@ impl Consolidation {
         Some(limit).filter(|&limit| limit < self.memory.n_nodes())
     }
 
-    /// The model that reads the recruited nodes; calibration continues from the previous one.
-    pub(super) fn read_out(&self) -> Result<(Deployed, Centred), Error> {
-        let pool = self.pool.as_deref().ok_or(Error::NothingLearned)?;
+    /// The model that reads the recruited nodes: a function of the memory alone, if it has witnesses.
+    pub(super) fn read_out(&self) -> Result<Deployed, Error> {
+        let pool = self.recruited_pool(self.pool.as_deref().ok_or(Error::NothingLearned)?);
         let params = &self.params;
-        let mut centred = Centred::new(&self.memory, &self.recruited);
-        let before = self.deployed.as_ref().map(|deployed| &deployed.readout);
-        let readout = centred.readout(params.readout, params.ridge, params.shrinkage, before);
-        let readout = readout.ok_or_else(|| Error::NotSolvable {
-            place: "the readout".to_owned(),
-            ridge: params.ridge.unwrap_or(params.shrinkage),
-        })?;
-        let calibration = self
-            .deployed
-            .as_ref()
-            .map_or_else(Calibration::default, |d| d.calibration.clone());
-        let deployed = Deployed {
-            pool: self.recruited_pool(pool),
-            readout,
+        let centred = Centred::new(&self.memory, &self.recruited);
+        let (readout, calibration, unknown) = match self.memory.witnesses.in_use() {
+            [] => {
+                let before = self.deployed.as_ref();
+                let ridge = before.map(|before| before.readout.ridge);
+                let readout = centred.readout(params.readout, params.ridge, params.shrinkage, ridge);
+                let calibration = before.map_or_else(Calibration::default, |d| d.calibration.clone());
+                (readout, calibration, None)
+            }
+            witnesses => {
+                let rows = witnesses.iter().flat_map(|witness| witness.row.iter().copied());
+                let rows = Table::new(rows.collect(), pool.n_inputs())?;
+                let h = pool.outputs(rows.rows(), params.precision);
+                match centred.solve(self.wanted(), witnesses, &h) {
+                    Some(found) => (Some(found.readout), found.calibration, found.unknown),
+                    None => (None, Calibration::default(), None),
+                }
+            }
+        };
+        Ok(Deployed {
+            readout: readout.ok_or_else(|| Error::NotSolvable {
+                place: "the readout".to_owned(),
+                ridge: params.ridge.unwrap_or(params.shrinkage),
+            })?,
+            pool,
             calibration,
+            unknown,
             classes: self.memory.classes.clone(),
             input: self.input.clone(),
-        };
-        Ok((deployed, centred))
+        })
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            kind: self.params.readout,
+            ridge: self.params.ridge,
+            shrinkage: self.params.shrinkage,
+            prior: self.params.prior,
+            precision: self.params.precision,
+        }
     }
 
     /// `pool` reduced to the recruited nodes.
@@ -440,35 +441,6 @@ impl Consolidation {
             pool.boxed()
         } else {
             pool.select(&self.recruited)
-        }
-    }
-
-    /// Scores newly arrived rows as if they had not been learned, and calibrates with them.
-    fn calibrate(&mut self, x: Rows<'_>, y: &Labels, centred: &Centred) {
-        let Some(deployed) = &self.deployed else {
-            return;
-        };
-        let h = deployed.pool.outputs(x, Precision::F32);
-        let scores = deployed.scores_of(h.rows());
-        // The other readouts hardly depend on any single row.
-        let ridge = Some(deployed.readout.ridge).filter(|_| self.params.readout == ReadoutKind::Ridge);
-        let leverages = ridge.and_then(|ridge| centred.leverages(h, ridge));
-        let scored = (0..x.len()).filter_map(|i| {
-            let place = self.memory.classes.place(y.name(i))? as usize;
-            let leverage = leverages.as_ref().map_or(0.0, |l| l[i].clamp(0.0, 0.999));
-            // With the row left out, its score is (s - leverage · target) / (1 - leverage).
-            let left_out = |c: usize| {
-                let target = if c == place { centred.target(c) } else { 0.0 };
-                (f64::from(scores[(i, c)]) - leverage * target) / (1.0 - leverage)
-            };
-            Some(Scored {
-                scores: (0..scores.n_cols()).map(left_out).collect(),
-                place,
-            })
-        });
-        let scored: Vec<Scored> = scored.collect();
-        if let Some(deployed) = &mut self.deployed {
-            deployed.calibration.update(&scored);
         }
     }
 
@@ -570,43 +542,6 @@ fn watched(observer: &mut dyn Observer, of: Option<usize>) -> impl FnMut(usize) 
     }
 }
 
-/// Height and width from which filters tell more about an image than its pixels do.
-const SMALLEST_IMAGE: usize = 16;
-
-/// The pool for data about which nothing was specified.
-fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
-    match task.image {
-        Some(shape) if shape.height.min(shape.width) >= SMALLEST_IMAGE => {
-            let smallest = shape.height.min(shape.width);
-            PoolSpec::Convolution(ConvolutionSpec {
-                filters: 64,
-                sides: [3, 5, 7, 11].into_iter().filter(|s| s * 2 <= smallest).collect(),
-                padded: true,
-                contrast: 0.3,
-                threshold: 0.05,
-                both_signs: true,
-                grid: 4,
-                overlap: smallest / 14,
-                ..ConvolutionSpec::default()
-            })
-        }
-        // The features themselves, whose scale is informative when they are few, and random nodes that large
-        // features cannot dominate: a first task of one class shows little of how far away later ones lie.
-        _ => PoolSpec::Features(FeaturesSpec::default()).under_second_layer(directions(task.x.n_features())),
-    }
-}
-
-/// The pool that takes nothing from rows: features pass through their soft roots, whose scale needs no first task.
-fn private_pool(n_features: usize) -> PoolSpec {
-    let preparation = Preparation::SoftRoot;
-    PoolSpec::Features(FeaturesSpec { preparation }).under_second_layer(directions(n_features))
-}
-
-/// Number of random directions beside this many features.
-fn directions(n_features: usize) -> usize {
-    (8 * n_features).clamp(128, 2048)
-}
-
 impl Learner for Consolidation {
     fn name(&self) -> &'static str {
         "consolidation"
@@ -617,7 +552,7 @@ impl Learner for Consolidation {
         let mut next = self.faded();
         next.prepare(x, y)?;
         next.add_while(x, y, &mut watched(observer, Some(x.len())))?;
-        next.end_task_by_some_of(x, y)?;
+        next.consolidate()?;
         *self = next;
         self.tell(observer);
         Ok(())

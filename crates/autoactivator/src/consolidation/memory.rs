@@ -1,4 +1,4 @@
-//! The memory of consolidation: sums over all rows ever learned, and nothing else.
+//! The memory of consolidation: sums over all rows ever learned, and a bounded sample of these rows.
 //!
 //! H = g(XW + b) of the pool gives G += HᵀH, Q[:, c] += Σ h and n_c += count. A sum does not depend on the
 //! order of tasks, batches or rows; two memories merge by addition, and rows are unlearned by subtraction.
@@ -12,6 +12,8 @@ use crate::math::vectorised;
 use crate::math::{Matrix, add_gram_in_double, add_gram_lower};
 use crate::params::Precision;
 use crate::pool::Standard;
+
+use super::witness::Witnesses;
 
 /// How far rounding may push a non-negative quantity below zero, relative to its former value.
 pub(super) const SLACK: f64 = 1e-4;
@@ -30,6 +32,8 @@ pub struct Memory {
     /// What made node outputs comparable before they were summed, from the first task; it keeps
     /// single-precision products accurate, and lets one ridge constant suit all nodes.
     pub(crate) standard: Standard,
+    /// Some of the rows, by which answers are judged.
+    pub(crate) witnesses: Witnesses,
 }
 
 /// Comparable node outputs of some rows, the place of each row's class, and the weights of the rows.
@@ -43,15 +47,33 @@ pub struct Evidence<'a> {
 }
 
 impl Memory {
-    /// An empty memory over a pool of `n_nodes` whose outputs `standard` makes comparable.
+    /// An empty memory over a pool of `n_nodes` whose outputs `standard` makes comparable. It keeps no rows.
     pub fn new(n_nodes: usize, standard: Standard) -> Self {
         Self {
             standard,
+            witnesses: Witnesses::new(0),
             gram: Matrix::zeros(n_nodes, n_nodes),
             moments: Matrix::zeros(n_nodes, 0),
             counts: Vec::new(),
             classes: ClassList::default(),
         }
+    }
+
+    /// The same memory, empty, of the same kind.
+    pub(crate) fn emptied(&self) -> Self {
+        Self::new(self.n_nodes(), self.standard.clone()).keeping(self.witnesses.capacity())
+    }
+
+    /// Keeps up to `capacity` rows besides the sums.
+    #[must_use]
+    pub(crate) fn keeping(mut self, capacity: usize) -> Self {
+        self.witnesses = Witnesses::new(capacity);
+        self
+    }
+
+    /// The rows that are kept.
+    pub fn witnesses(&self) -> &Witnesses {
+        &self.witnesses
     }
 
     /// Number of nodes of the pool.
@@ -85,10 +107,11 @@ impl Memory {
         self.counts.iter().fold(0.0, |sum, count| sum + count)
     }
 
-    /// Number of floats kept: a triangle of G, Q, n, and two per node that make it comparable.
+    /// Number of floats kept: a triangle of G, Q, n, two per node that make it comparable, and the witnesses.
     pub fn n_floats(&self) -> usize {
         let n = self.n_nodes();
-        n * (n + 1) / 2 + 2 * n + self.moments.values().len() + self.counts.len()
+        let sums = n * (n + 1) / 2 + 2 * n + self.moments.values().len() + self.counts.len();
+        sums + self.witnesses.n_floats()
     }
 
     /// Whether nothing has overflowed. If an entry of G is infinite, so is one on its diagonal.
@@ -155,6 +178,7 @@ impl Memory {
             .chain(self.moments.values_mut())
             .chain(&mut self.counts);
         values.for_each(|v| *v *= factor);
+        self.witnesses.fade(factor);
     }
 
     /// Adds another memory over the same pool (`sign` 1) or subtracts it (`sign` -1).
@@ -183,6 +207,7 @@ impl Memory {
                 .for_each(|(a, b)| *a += sign * b);
             self.counts[place as usize] += sign * other.counts[c];
         }
+        self.witnesses.combine(&other.witnesses, &places, sign);
         Ok(())
     }
 
@@ -215,6 +240,7 @@ impl Memory {
 
     fn keep_classes(&mut self, stays: impl Fn(usize) -> bool) {
         let kept: Vec<usize> = (0..self.classes.len()).filter(|&c| stays(c)).collect();
+        self.witnesses.keep_classes(&kept);
         self.moments = self.moments.gather(kept.iter().copied());
         self.counts = kept.iter().map(|&c| self.counts[c]).collect();
         self.classes = kept.iter().map(|&c| self.classes.names()[c].clone()).collect();

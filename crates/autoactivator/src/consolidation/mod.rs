@@ -2,8 +2,8 @@
 //! rows can be unlearned.
 //!
 //! In the order of its flow: a pool's outputs are summed into the [`Memory`]; `forward` recruits nodes in
-//! Gram space; `readout` solves for scores from the memory alone; [`Calibration`] turns scores into
-//! probabilities and "unknown"; a [`Deployed`] model predicts. A [`Partial`] holds sums over some rows, to be
+//! Gram space; `readout` solves for scores, judged by [`Witnesses`]; [`Calibration`] turns scores into
+//! probabilities; [`Unknown`] tells what looks like nothing learned; a [`Deployed`] model predicts. A [`Partial`] holds sums over some rows, to be
 //! added elsewhere, its [`Binding`] says what sums must share, and the [`Ledger`] keeps any file from being
 //! learned twice. [`Consolidation`] is the learner.
 //!
@@ -33,20 +33,25 @@ mod memory;
 mod onnx;
 mod pack;
 mod pack_partial;
+mod pack_witnesses;
 mod params;
 mod partial;
 mod readout;
+mod unknown;
 mod unlearn;
+mod witness;
 
 pub use binding::Binding;
-pub use calibration::{Calibration, Scored};
+pub use calibration::Calibration;
 pub use deployed::{Contributions, Deployed};
 pub use forward::{Ended, Limits, recruit};
-pub use learner::{Consolidation, POOL_ROWS, SCORED, TaskGrowth};
+pub use learner::{Consolidation, POOL_ROWS, TaskGrowth};
 pub use ledger::{Ledger, Source};
 pub use memory::{Evidence, Memory};
 pub(crate) use pack::{DEPLOYED, NAME, pack, pack_deployed, unpack, unpack_deployed};
 pub(crate) use pack_partial::NAME as PARTIAL;
-pub use params::{ConsolidationParams, ReadoutKind};
+pub use params::{ConsolidationParams, Prior, ReadoutKind};
 pub use partial::{Partial, Share};
-pub use readout::{Centred, Readout};
+pub use readout::{Blend, Centred, Readout, Solution, Wanted};
+pub use unknown::{Unknown, Usual};
+pub use witness::{Witness, Witnesses};

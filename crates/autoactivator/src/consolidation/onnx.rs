@@ -1,9 +1,11 @@
 //! Export: the deployed model as a standard ONNX file, to run where this crate does not.
 //!
-//! Rows `x` go in; out come the `class` of each row as a place in the list of classes, and `scores` and
-//! `probabilities` of every class. The names of the classes are in the file's metadata.
+//! Rows `x` go in; out come the `class` of each row as a place in the list of classes, `scores` and
+//! `probabilities` of every class, and how well `known` the row is. The names of the classes are in the file's metadata.
 
+use super::calibration::Calibration;
 use super::deployed::Deployed;
+use super::unknown::Unknown;
 use crate::onnx::{Attribute, Element, Graph, Value};
 use crate::pool;
 
@@ -14,8 +16,9 @@ impl Deployed {
     /// The bytes of an ONNX file that predicts as this model does; the same model gives the same bytes.
     ///
     /// Input: `x`, `float32 (n_samples, n_features)`. Outputs: `class`, `int64 (n_samples)`, a place in the JSON list of
-    /// names under `classes` in the metadata; `scores` and `probabilities`, `float32 (n_samples, n_classes)`. An ONNX
-    /// file cannot be larger than 2 GB.
+    /// names under `classes` in the metadata; `scores` and `probabilities`, `float32 (n_samples, n_classes)`; and
+    /// `known`, `float32 (n_samples, 1)`, the share of known rows that are at least as strange, if the model can tell:
+    /// below 0.05, a row is stranger than 95 % of them. An ONNX file cannot be larger than 2 GB.
     pub fn to_onnx(&self) -> Vec<u8> {
         let classes = serde_json::Value::from(self.classes.names()).to_string();
         let producer = format!("{NAME} {VERSION}");
@@ -28,12 +31,20 @@ impl Deployed {
         let n_classes = self.classes.len();
         let x = graph.input("x", self.pool.n_inputs());
         let h = pool::to_onnx(&*self.pool, &mut graph, &x);
-        let scores = graph.linear(&h, &self.readout.weights, &self.readout.biases);
+        let evidence = graph.linear(&h, &self.readout.weights, &self.readout.biases);
+        let scores = match &self.readout.blend {
+            Some(blend) => graph.linear(&evidence, &blend.weights, &blend.biases),
+            None => evidence.clone(),
+        };
         let class = first_highest(&mut graph, &scores);
-        let probabilities = softmax(&mut graph, &scores, self.calibration.scale);
+        let probabilities = mixture(&mut graph, &scores, &self.calibration);
         graph.output("class", &class, Element::Int, &[]);
         graph.output("scores", &scores, Element::Float, &[n_classes]);
         graph.output("probabilities", &probabilities, Element::Float, &[n_classes]);
+        if let Some(unknown) = &self.unknown {
+            let known = known(&mut graph, unknown, &h, &evidence);
+            graph.output("known", &known, Element::Float, &[1]);
+        }
         graph
     }
 }
@@ -41,6 +52,61 @@ impl Deployed {
 fn first_highest(graph: &mut Graph, scores: &Value) -> Value {
     let settings = [Attribute::Int("axis", 1), Attribute::Int("keepdims", 0)];
     graph.apply_with("ArgMax", &[scores], &settings)
+}
+
+/// Σ weight · softmax(scale · scores).
+fn mixture(graph: &mut Graph, scores: &Value, calibration: &Calibration) -> Value {
+    let parts = calibration.mixture();
+    if let [(scale, _)] = parts[..] {
+        return softmax(graph, scores, scale);
+    }
+    let weighed = parts.into_iter().map(|(scale, weight)| {
+        let part = softmax(graph, scores, scale);
+        graph.apply_scalar("Mul", &part, weight as f32)
+    });
+    let weighed: Vec<Value> = weighed.collect();
+    let sum = |sum: Value, part: Value| graph.apply("Add", &[&sum, &part]);
+    weighed.into_iter().reduce(sum).unwrap_or_else(|| scores.clone())
+}
+
+/// The share of known rows that are at least as strange, as [`Unknown::strangeness`] and [`Unknown::share`] have it.
+fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, evidence: &Value) -> Value {
+    let n = unknown.n_nodes();
+    let n_classes = unknown.lengths.len();
+    let lengths = graph.floats(&[n_classes], &unknown.lengths);
+    let twice = graph.apply_scalar("Mul", evidence, 2.0);
+    let distances = graph.apply("Sub", &[&lengths, &twice]);
+    let closest = graph.reduce("ReduceMin", &distances);
+    let shared = graph.linear(evidence, &unknown.shared, &vec![0.0; n_classes]);
+    let explained = graph.apply("Mul", &[&shared, evidence]);
+    let explained = graph.sum(&explained);
+    let relative = graph.apply("Add", &[&closest, &explained]);
+
+    let first = graph.gather(h, 0..n);
+    let shift = graph.floats(&[n], &unknown.standard.shift);
+    let scale = graph.floats(&[n], &unknown.standard.scale);
+    let deviation = graph.apply("Sub", &[&first, &shift]);
+    let deviation = graph.apply("Mul", &[&deviation, &scale]);
+    let white = graph.linear(&deviation, &unknown.whitening, &vec![0.0; n]);
+    let squares = graph.apply("Mul", &[&white, &white]);
+    let apart = graph.sum(&squares);
+
+    let units: Vec<Value> = [relative, apart]
+        .iter()
+        .zip(unknown.usual)
+        .map(|(distance, usual)| {
+            let from_middle = graph.apply_scalar("Sub", distance, usual.middle);
+            graph.apply_scalar("Div", &from_middle, usual.spread)
+        })
+        .collect();
+    let strange = graph.apply("Add", &[&units[0], &units[1]]);
+    let known = graph.floats(&[unknown.known.len()], &unknown.known);
+    let less = graph.apply("Less", &[&known, &strange]);
+    let less = graph.apply_with("Cast", &[&less], &[Attribute::Int("to", 1)]);
+    let less = graph.sum(&less);
+    let all = graph.floats(&[], &[1.0 + unknown.known.len() as f32]);
+    let not_less = graph.apply("Sub", &[&all, &less]);
+    graph.apply("Div", &[&not_less, &all])
 }
 
 /// softmax(scale · scores); the highest score is subtracted first, so that rounding does not grow with the scale.

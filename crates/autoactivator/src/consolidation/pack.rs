@@ -1,6 +1,6 @@
 //! Consolidation as tensors: the memory for further learning, and the deployed model on its own.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::calibration::Calibration;
@@ -8,8 +8,11 @@ use super::deployed::Deployed;
 use super::learner::{Consolidation, TaskGrowth};
 use super::ledger::Ledger;
 use super::memory::Memory;
+use super::pack_witnesses::{Kept, pack_witnesses, unpack_witnesses};
 use super::params::ConsolidationParams;
-use super::readout::Readout;
+use super::readout::{Blend, Readout};
+use super::unknown::{Unknown, Usual};
+use super::witness::Witnesses;
 use crate::data::ClassList;
 use crate::error::Error;
 use crate::format::Container;
@@ -28,6 +31,7 @@ const BLANK_NODES: usize = 1 << 15;
 
 #[derive(Serialize, Deserialize)]
 struct Description {
+    #[serde(deserialize_with = "of_any_version")]
     parameters: ConsolidationParams,
     classes: Vec<String>,
     pool: Option<Value>,
@@ -36,6 +40,17 @@ struct Description {
     readout: Option<ReadoutDescription>,
     #[serde(default, skip_serializing_if = "Ledger::is_empty")]
     ledger: Ledger,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    witnesses: Option<Kept>,
+}
+
+/// Files name the number of witnesses unless it is 0, as it was before there were any.
+fn of_any_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ConsolidationParams, D::Error> {
+    let mut parameters = Value::deserialize(deserializer)?;
+    if let Some(parameters) = parameters.as_object_mut() {
+        parameters.entry("witnesses").or_insert(Value::from(0));
+    }
+    ConsolidationParams::deserialize(parameters).map_err(serde::de::Error::custom)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -49,6 +64,10 @@ struct ReadoutDescription {
     classes: Vec<String>,
     ridge: f64,
     calibration: Calibration,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    blended: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unknown: Option<[f32; 4]>,
 }
 
 pub fn pack(learner: &Consolidation) -> Container {
@@ -66,6 +85,7 @@ pub fn pack(learner: &Consolidation) -> Container {
     container.put_f64("memory.moments".to_owned(), memory.moments.values());
     container.put_f64("memory.counts".to_owned(), &memory.counts);
     memory.standard.pack(&mut container, "memory");
+    let witnesses = pack_witnesses(&mut container, &memory.witnesses);
     let readout = learner
         .deployed
         .as_ref()
@@ -78,6 +98,7 @@ pub fn pack(learner: &Consolidation) -> Container {
         growth: learner.growth.clone(),
         readout,
         ledger: learner.ledger.clone(),
+        witnesses,
     });
     container
 }
@@ -112,10 +133,19 @@ impl Deployed {
 fn pack_readout(container: &mut Container, deployed: &Deployed) -> ReadoutDescription {
     container.put_matrix("readout.weights".to_owned(), &deployed.readout.weights);
     container.put_list("readout.biases".to_owned(), &deployed.readout.biases);
+    if let Some(blend) = &deployed.readout.blend {
+        container.put_single("blend.weights", blend.weights.values());
+        container.put_single("blend.biases", &blend.biases);
+    }
     ReadoutDescription {
         classes: deployed.classes.names().to_vec(),
         ridge: deployed.readout.ridge,
         calibration: deployed.calibration.clone(),
+        blended: deployed.readout.blend.is_some(),
+        unknown: deployed
+            .unknown
+            .as_ref()
+            .map(|unknown| pack_unknown(container, unknown)),
     }
 }
 
@@ -131,10 +161,15 @@ pub fn unpack(container: &Container) -> Result<Consolidation, String> {
     let pool = pool::unpack(container, "pool", &pool)?;
     let n_nodes = pool.n_nodes();
     let standard = Standard::unpack(container, "memory", n_nodes)?;
+    let n_inputs = pool.n_inputs();
     learner.memory = match (description.classes, container.list_f64("memory.gram")?) {
         (classes, triangle) if classes.is_empty() && triangle.is_empty() => blank(n_nodes, standard)?,
         (classes, triangle) => unpack_memory(container, &triangle, classes, n_nodes, standard)?,
     };
+    if let Some(kept) = description.witnesses {
+        learner.memory.witnesses =
+            unpack_witnesses(container, &kept, n_inputs, learner.memory.classes.len())?;
+    }
     if description.recruited.iter().any(|&node| node >= n_nodes) {
         return Err("it recruited nodes that its pool does not have".to_owned());
     }
@@ -199,6 +234,7 @@ pub fn unpack_memory(
         counts,
         classes,
         standard,
+        witnesses: Witnesses::new(0),
     })
 }
 
@@ -216,18 +252,97 @@ fn unpack_deployed_parts(
     {
         return Err("its readout does not fit its nodes and classes".to_owned());
     }
-    if classes.is_empty() || !(readout.calibration.scale > 0.0 && readout.calibration.scale.is_finite()) {
+    if classes.is_empty() || !readout.calibration.is_sound() {
         return Err("its readout has no classes or no scale".to_owned());
     }
+    let blend = if readout.blended {
+        Some(unpack_blend(container, classes.len())?)
+    } else {
+        None
+    };
+    let unknown = match readout.unknown {
+        Some(usual) => Some(unpack_unknown(container, usual, classes.len(), pool.n_nodes())?),
+        None => None,
+    };
     Ok(Deployed {
         pool,
         readout: Readout {
             weights,
             biases,
+            blend,
             ridge: readout.ridge,
         },
         calibration: readout.calibration,
+        unknown,
         classes,
         input: container.input.clone(),
     })
+}
+
+fn unpack_blend(container: &Container, n_classes: usize) -> Result<Blend, String> {
+    let weights = square(container, "blend.weights", n_classes)?;
+    let biases = container.list("blend.biases")?;
+    if biases.len() != n_classes {
+        return Err("its readout does not fit its classes".to_owned());
+    }
+    Ok(Blend { weights, biases })
+}
+
+/// Puts what tells "unknown" into a container, and returns its four single numbers.
+fn pack_unknown(container: &mut Container, unknown: &Unknown) -> [f32; 4] {
+    container.put_single("unknown.lengths", &unknown.lengths);
+    container.put_single("unknown.shared", unknown.shared.values());
+    container.put_single("unknown.shift", &unknown.standard.shift);
+    container.put_single("unknown.scale", &unknown.standard.scale);
+    // Only the upper triangle is not zero.
+    let triangle: Vec<f32> = (0..unknown.n_nodes())
+        .flat_map(|j| unknown.whitening.col(j)[..=j].iter().copied())
+        .collect();
+    container.put_single("unknown.whitening", &triangle);
+    container.put_single("unknown.known", &unknown.known);
+    let [relative, apart] = unknown.usual;
+    [relative.middle, relative.spread, apart.middle, apart.spread]
+}
+
+fn unpack_unknown(
+    container: &Container,
+    usual: [f32; 4],
+    n_classes: usize,
+    n_nodes: usize,
+) -> Result<Unknown, String> {
+    let shift = container.list("unknown.shift")?;
+    let scale = container.list("unknown.scale")?;
+    let triangle = container.list("unknown.whitening")?;
+    let n = shift.len();
+    let unknown = Unknown {
+        lengths: container.list("unknown.lengths")?,
+        shared: square(container, "unknown.shared", n_classes)?,
+        whitening: Matrix::zeros(n.min(n_nodes), n.min(n_nodes)),
+        standard: Standard { shift, scale },
+        usual: [(usual[0], usual[1]), (usual[2], usual[3])].map(|(middle, spread)| Usual { middle, spread }),
+        known: container.list("unknown.known")?,
+    };
+    let fits = n <= n_nodes
+        && unknown.standard.scale.len() == n
+        && unknown.lengths.len() == n_classes
+        && unknown.known.is_sorted()
+        && triangle.len() == n * (n + 1) / 2
+        && unknown.is_sound();
+    if !fits {
+        return Err("what tells \"unknown\" does not fit its nodes and classes".to_owned());
+    }
+    let mut whitening = unknown.whitening.clone();
+    let mut rest = triangle.as_slice();
+    for j in 0..n {
+        let (column, after) = rest.split_at(j + 1);
+        whitening.col_mut(j)[..=j].copy_from_slice(column);
+        rest = after;
+    }
+    Ok(Unknown { whitening, ..unknown })
+}
+
+/// A square matrix that is stored as a list.
+fn square(container: &Container, name: &str, n: usize) -> Result<Matrix<f32>, String> {
+    let values = container.list(name)?;
+    Matrix::from_columns(values, n, n).ok_or_else(|| format!("tensor '{name}' has the wrong size"))
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::binding::Binding;
 use super::ledger::Ledger;
 use super::pack::{triangle, unpack_memory};
+use super::pack_witnesses::{Kept, pack_witnesses, unpack_witnesses};
 use super::partial::Partial;
 use crate::error::Error;
 use crate::format::{Container, read, write_atomically};
@@ -21,6 +22,15 @@ struct Description {
     n_nodes: usize,
     classes: Vec<String>,
     files: Ledger,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    witnesses: Option<Kept>,
+    /// Number of features of the rows that are kept.
+    #[serde(default, skip_serializing_if = "none")]
+    n_inputs: usize,
+}
+
+fn none(n_inputs: &usize) -> bool {
+    *n_inputs == 0
 }
 
 impl Partial {
@@ -42,7 +52,15 @@ impl Partial {
                 container.put_f64(format!("memory.{name}"), &values);
             }
         }
+        let witnesses = pack_witnesses(&mut container, &sums.witnesses);
+        let n_inputs = sums
+            .witnesses
+            .kept()
+            .first()
+            .map_or(0, |witness| witness.row.len());
         container.describe(&Description {
+            witnesses,
+            n_inputs,
             binding: self.binding.clone(),
             n_nodes: sums.n_nodes(),
             classes: sums.classes.names().to_vec(),
@@ -62,16 +80,21 @@ impl Partial {
         }
         let description: Description = container.description()?;
         let triangle = container.list_f64("memory.gram")?;
+        let n_classes = description.classes.len();
+        // What made the outputs comparable belongs to the pool, which the binding identifies.
+        let mut sums = unpack_memory(
+            &container,
+            &triangle,
+            description.classes,
+            description.n_nodes,
+            Standard::default(),
+        )?;
+        if let Some(kept) = description.witnesses {
+            sums.witnesses = unpack_witnesses(&container, &kept, description.n_inputs, n_classes)?;
+        }
         Ok(Self {
             binding: description.binding,
-            // What made the outputs comparable belongs to the pool, which the binding identifies.
-            sums: unpack_memory(
-                &container,
-                &triangle,
-                description.classes,
-                description.n_nodes,
-                Standard::default(),
-            )?,
+            sums,
             files: description.files,
         })
     }

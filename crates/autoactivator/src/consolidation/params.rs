@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::data::ImageShape;
 use crate::error::Error;
@@ -14,7 +15,8 @@ use crate::pool::PoolSpec;
 #[serde(default, deny_unknown_fields)]
 pub struct ConsolidationParams {
     /// The pool to make; none chooses convolution for images of at least 16 by 16 pixels, and otherwise the
-    /// features themselves and random nodes on them.
+    /// features themselves and random nodes on them, by the width and the scales of the rows.
+    #[serde(deserialize_with = "named_or_described")]
     pub pool: Option<PoolSpec>,
     /// How the features of a row form an image, if they do.
     pub image: Option<ImageShape>,
@@ -27,9 +29,19 @@ pub struct ConsolidationParams {
     pub r: f64,
     /// Fraction of the residual that a node must take away to be recruited. At least 0.
     pub expected_gain: f64,
+    /// Number of random nodes of the pool, if its kind has a choice; none chooses by the width of rows. At least 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<usize>,
     /// How the recruited nodes are read.
     pub readout: ReadoutKind,
-    /// Ridge constant relative to the mean diagonal of G; none chooses it by generalised cross-validation. At least 0.
+    /// What the number of rows of a class says about how often it will come.
+    #[serde(skip_serializing_if = "Prior::is_equal")]
+    pub prior: Prior,
+    /// Number of rows in use that show how good answers are; twice as many are kept. 0 keeps none. At most 65,536.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub witnesses: usize,
+    /// Ridge constant relative to the mean diagonal of G; none lets left-out witnesses choose it, or, without
+    /// witnesses, generalised cross-validation. At least 0.
     pub ridge: Option<f64>,
     /// Shrinkage of the shared covariance of linear discriminant analysis, relative to its mean diagonal. At least 0.
     pub shrinkage: f64,
@@ -51,14 +63,56 @@ pub struct ConsolidationParams {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadoutKind {
-    /// The paper's least squares, regularised.
+    /// Least squares and discriminant analysis, weighed by what left-out witnesses are answered.
     #[default]
+    Blend,
+    /// The paper's least squares, regularised.
     Ridge,
     /// Linear discriminant analysis.
     Lda,
     /// The class with the nearest mean.
     NearestMean,
 }
+
+/// A pool by the name of its kind, or with settings.
+fn named_or_described<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PoolSpec>, D::Error> {
+    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    let given = Option::<serde_json::Value>::deserialize(deserializer)?;
+    match given {
+        None | Some(serde_json::Value::Null) => Ok(None),
+        Some(value) => match text(&value) {
+            Some(name) => PoolSpec::named(&name).map(Some).ok_or_else(|| {
+                let kinds = PoolSpec::KINDS.map(|(kind, _)| kind).join(", ");
+                D::Error::custom(format!("there is no pool '{name}': choose one of {kinds}"))
+            }),
+            None => PoolSpec::deserialize(value).map(Some).map_err(D::Error::custom),
+        },
+    }
+}
+
+/// What the number of rows of a class says about how often it will come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prior {
+    /// Nothing: how many rows of a class were collected is an accident.
+    #[default]
+    Equal,
+    /// Classes come as often as their rows did.
+    Seen,
+}
+
+impl Prior {
+    fn is_equal(&self) -> bool {
+        *self == Self::Equal
+    }
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// Largest number of witnesses in use.
+const MAX_WITNESSES: usize = 1 << 16;
 
 impl Default for ConsolidationParams {
     fn default() -> Self {
@@ -69,7 +123,10 @@ impl Default for ConsolidationParams {
             nodes_per_class: None,
             r: 0.9,
             expected_gain: 0.0,
-            readout: ReadoutKind::Ridge,
+            nodes: None,
+            readout: ReadoutKind::Blend,
+            prior: Prior::Equal,
+            witnesses: 2048,
             ridge: None,
             shrinkage: 1e-3,
             precision: Precision::F32,
@@ -99,6 +156,11 @@ impl Check for ConsolidationParams {
                     usize::MAX,
                     "at least 1",
                 )
+            })
+            .or_else(|| within("nodes", self.nodes.unwrap_or(1), usize::MAX, "at least 1"))
+            .or_else(|| {
+                let few = self.witnesses <= MAX_WITNESSES;
+                unless(few, "witnesses", &self.witnesses, "at most 65,536")
             })
             .or_else(|| unless(self.r > 0.0 && self.r < 1.0, "r", &self.r, "above 0 and below 1"))
             .or_else(|| not_negative("expected_gain", self.expected_gain))

@@ -8,7 +8,8 @@ use super::binding::Binding;
 use super::learner::{Consolidation, SUMMED_TOGETHER};
 use super::ledger::Ledger;
 use super::memory::Memory;
-use crate::data::{Chunks, Labels, Rows, Table, check_task};
+use super::witness::Witness;
+use crate::data::{Chunks, Labels, Rows, check_task};
 use crate::error::Error;
 use crate::learner::Learner;
 
@@ -119,7 +120,7 @@ impl Consolidation {
     pub fn pool_alone(&self) -> Self {
         Self {
             pool: self.pool.clone(),
-            memory: Memory::new(self.memory.n_nodes(), self.memory.standard.clone()),
+            memory: self.memory.emptied(),
             input: self.input.clone(),
             ledger: self.ledger.clone(),
             ..Self::new(self.params.clone())
@@ -130,17 +131,18 @@ impl Consolidation {
     /// learned. Refuses a partial over another pool, and one with both learned and new files.
     pub fn accepts(&self, partial: &Partial) -> Result<bool, Error> {
         self.binding()?.check(&partial.binding)?;
+        let wide = |witness: &Witness| Some(witness.row.len()) == self.n_features();
+        if !partial.sums.witnesses.kept().iter().all(wide) {
+            let reason = "their rows have different numbers of features".to_owned();
+            return Err(Error::DifferentPools { reason });
+        }
         Ok(self.ledger.admits(&partial.files)? && partial.sums.n_rows() > 0.0)
     }
 
-    /// Learns what a partial holds, as one task, unless nothing in it is new; returns whether it did. If some
-    /// of its rows are given, they calibrate probabilities; otherwise the calibration stays as it was.
-    pub fn absorb(&mut self, partial: &Partial, rows: Option<(&Table, &Labels)>) -> Result<bool, Error> {
+    /// Learns what a partial holds, as one task, unless nothing in it is new; returns whether it did.
+    pub fn absorb(&mut self, partial: &Partial) -> Result<bool, Error> {
         if !self.accepts(partial)? {
             return Ok(false);
-        }
-        if let Some((x, y)) = rows {
-            check_task(x.rows(), y, self.n_features(), self.growth.len() + 1)?;
         }
         let mut next = self.faded();
         if !next.params.private {
@@ -153,10 +155,7 @@ impl Consolidation {
             next.memory.classes.admit_one(name);
         }
         next.memory.combine(&partial.sums, 1.0)?;
-        match rows {
-            Some((x, y)) => next.end_task_by_some_of(x.rows(), y)?,
-            None => next.consolidate()?,
-        }
+        next.consolidate()?;
         *self = next;
         Ok(true)
     }

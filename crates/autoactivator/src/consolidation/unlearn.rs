@@ -94,15 +94,14 @@ impl Consolidation {
     /// Solves the readout again, after giving back what only tasks that are gone had needed.
     fn refit(&mut self) -> Result<(), Error> {
         if self.memory.classes.is_empty() {
-            self.memory = Memory::new(self.memory.n_nodes(), self.memory.standard.clone());
+            self.memory = self.memory.emptied();
             self.recruited.clear();
             self.growth.clear();
             self.deployed = None;
             return Ok(());
         }
         self.give_back();
-        let (deployed, _) = self.read_out()?;
-        self.deployed = Some(deployed);
+        self.deployed = Some(self.read_out()?);
         Ok(())
     }
 

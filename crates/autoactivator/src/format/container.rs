@@ -125,6 +125,12 @@ impl Container {
         }
     }
 
+    /// Adds a list of numbers that stay in single precision even where others are halved.
+    pub fn put_single(&mut self, name: &str, values: &[f32]) {
+        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.put(name.to_owned(), Dtype::F32, vec![values.len()], bytes);
+    }
+
     /// Adds a list of numbers in double precision.
     pub fn put_f64(&mut self, name: String, values: &[f64]) {
         let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();

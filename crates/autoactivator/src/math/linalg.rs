@@ -357,6 +357,15 @@ pub fn gram<T: Real>(a: View<'_, T>) -> Matrix<T> {
 
 /// Adds `aᵀ a` to the lower triangle of `out`; the part above the diagonal is left unchanged.
 pub fn add_gram_lower<T: Real>(out: &mut Matrix<T>, a: View<'_, T>) {
+    add_gram_times(out, T::one_impl(), a);
+}
+
+/// Subtracts `aᵀ a` from the lower triangle of `out`.
+pub fn subtract_gram_lower<T: Real>(out: &mut Matrix<T>, a: View<'_, T>) {
+    add_gram_times(out, -T::one_impl(), a);
+}
+
+fn add_gram_times<T: Real>(out: &mut Matrix<T>, alpha: T, a: View<'_, T>) {
     let par = parallelism(a.n_rows() * a.n_cols() * a.n_cols() / 2);
     triangular::matmul(
         out.faer_mut(),
@@ -366,7 +375,7 @@ pub fn add_gram_lower<T: Real>(out: &mut Matrix<T>, a: View<'_, T>) {
         BlockStructure::Rectangular,
         a.0,
         BlockStructure::Rectangular,
-        T::one_impl(),
+        alpha,
         par,
     );
 }
@@ -385,6 +394,15 @@ pub fn mirror_lower<T: Real>(a: &mut Matrix<T>) {
 pub struct Cholesky<T> {
     /// L, lower triangle.
     factor: Matrix<T>,
+}
+
+impl Cholesky<f64> {
+    /// The same factor in single precision, for solves that need no more.
+    pub fn to_f32(&self) -> Cholesky<f32> {
+        Cholesky {
+            factor: self.factor.to_f32(),
+        }
+    }
 }
 
 impl<T: Real> Cholesky<T> {
@@ -408,19 +426,38 @@ impl<T: Real> Cholesky<T> {
         x
     }
 
-    /// bᵀ A⁻¹ b for every column b.
-    pub fn lengths(&self, mut b: Matrix<T>) -> Vec<f64> {
+    /// L⁻¹ b.
+    pub fn forward(&self, mut b: Matrix<T>) -> Matrix<T> {
         let par = self.parallelism(b.n_cols);
         solve_lower_triangular_in_place(self.factor.view().0, b.faer_mut(), par);
-        b.cols().map(square_length).collect()
+        b
+    }
+
+    /// L⁻ᵀ b.
+    pub fn backward(&self, mut b: Matrix<T>) -> Matrix<T> {
+        let par = self.parallelism(b.n_cols);
+        solve_upper_triangular_in_place(self.factor.view().0.transpose(), b.faer_mut(), par);
+        b
+    }
+
+    /// bᵀ A⁻¹ b for every column b.
+    pub fn lengths(&self, b: Matrix<T>) -> Vec<f64> {
+        self.forward(b).cols().map(square_length).collect()
+    }
+
+    /// L⁻¹, lower triangle.
+    pub fn inverse_factor(&self) -> Matrix<T> {
+        let n = self.factor.n_cols;
+        let mut inverse = Matrix::zeros(n, n);
+        let par = parallelism(n * n * n / 3);
+        invert_lower_triangular(inverse.faer_mut(), self.factor.view().0, par);
+        inverse
     }
 
     /// The trace of A⁻¹: the squared length of all of L⁻¹.
     pub fn trace_of_inverse(&self) -> f64 {
         let n = self.factor.n_cols;
-        let mut inverse = Matrix::zeros(n, n);
-        let par = parallelism(n * n * n / 3);
-        invert_lower_triangular(inverse.faer_mut(), self.factor.view().0, par);
+        let inverse = self.inverse_factor();
         // Summed in order, so that the result does not depend on the number of threads.
         let columns = inverse.values.par_chunks(n.max(1)).enumerate();
         let lengths: Vec<f64> = columns.map(|(j, column)| square_length(&column[j..])).collect();

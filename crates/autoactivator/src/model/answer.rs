@@ -71,6 +71,9 @@ pub fn object(classes: &[String], answer: &Answer, detail: Detail, row: usize, n
     }
     // "None of the known classes" is null, since a class may well be called "unknown".
     line.insert("class".to_owned(), json!(class_of(classes, answer)));
+    if let Some(known) = answer.known {
+        line.insert("known".to_owned(), json!(known));
+    }
     let probabilities = detailed(classes, answer, detail);
     match detail {
         Detail::Class => {}

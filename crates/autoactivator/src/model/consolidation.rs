@@ -41,10 +41,15 @@ impl Learned for Consolidation {
 
     fn check_rejects(&self) -> Result<(), Error> {
         if self.params().private {
-            let reason = "a private model keeps no scores of rows; begin one without `private`";
+            let reason = "a private model keeps no rows to judge by; begin one without `private`";
             return Err(Error::CannotReject { reason });
         }
         Learned::deployed(self)?.check_rejects()
+    }
+
+    fn known(&self, x: Rows<'_>) -> Result<Vec<f32>, Error> {
+        self.check_rejects()?;
+        Learned::deployed(self)?.known(x)
     }
 
     fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error> {

@@ -42,6 +42,10 @@ impl Learned for Deployed {
         Deployed::check_rejects(self)
     }
 
+    fn known(&self, x: Rows<'_>) -> Result<Vec<f32>, Error> {
+        Deployed::known(self, x)
+    }
+
     /// All nodes form one group: a deployed model does not record which task recruited each of them.
     fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error> {
         let whole = Task {

@@ -56,8 +56,8 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
     /// Probability of every class, `(n_samples, n_classes)`, each row judged alone.
     fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error>;
 
-    /// Class and probabilities of each row, judged alone. A model that rejects answers "unknown" for a row it
-    /// is less sure of than of all but the `reject` fraction of known rows.
+    /// Class and probabilities of each row, judged alone. A model that rejects answers "unknown" for a row that is
+    /// stranger than all but the `reject` fraction of known rows.
     fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error>;
 
     /// Refuses a model that cannot answer "unknown", or not yet.
@@ -66,6 +66,12 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
             return Ok(());
         }
         Err(self.cannot("answer \"unknown\""))
+    }
+
+    /// How well known each row is: the share of known rows that are at least as strange. Near 0, a row looks like
+    /// nothing that was learned.
+    fn known(&self, _: Rows<'_>) -> Result<Vec<f32>, Error> {
+        Err(self.cannot("say how well it knows a row"))
     }
 
     /// Why one row is answered as it is.

@@ -44,6 +44,7 @@ impl Learned for Reactivation {
         let answer = |(i, class)| Answer {
             class: Some(class),
             probabilities: row(i).map(|at| probabilities[at] as f32).collect(),
+            known: None,
         };
         Ok(classes.into_iter().enumerate().map(answer).collect())
     }

@@ -113,6 +113,12 @@ impl Graph {
         self.apply_with(operator, &[x], &[Attribute::Ints("axes", vec![1])])
     }
 
+    /// The sum of each row, as one column. In this operator set, only this reduction takes its axes as an input.
+    pub fn sum(&mut self, x: &Value) -> Value {
+        let axes = self.ints(&[1]);
+        self.apply("ReduceSum", &[x, &axes])
+    }
+
     /// The bytes of an ONNX file with this graph and this metadata; the same graph gives the same bytes.
     pub fn into_file(self, name: &str, metadata: &[(&str, &str)]) -> Vec<u8> {
         let operators = Message::default().int(2, OPERATOR_SET); // version; the domain is the default one

@@ -21,7 +21,7 @@ const FEW_ROWS: usize = 16;
 
 /// The paper's nodes: weights and biases uniform in [-scope, scope].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct UniformSpec {
     /// Number of nodes.
     pub nodes: usize,
@@ -66,7 +66,7 @@ impl Recipe for UniformSpec {
 /// Weights of mean 0 and standard deviation 1/√n_features, no bias, on prepared features. Each weight is a sum of
 /// twelve uniform numbers, which is close to Gaussian and the same to the last bit on every machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct GaussianSpec {
     /// Number of nodes.
     pub nodes: usize,

@@ -16,7 +16,7 @@ pub(super) const KIND: &str = "features";
 
 /// How the features are prepared when they are nodes themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct FeaturesSpec {
     /// How the features are prepared.
     pub preparation: Preparation,

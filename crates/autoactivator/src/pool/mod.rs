@@ -20,6 +20,7 @@
 
 mod activation;
 mod convolution;
+mod default;
 mod dense;
 mod features;
 mod node;
@@ -43,6 +44,7 @@ use crate::params::Precision;
 
 pub use activation::Activation;
 pub use convolution::{Bank, Convolution, ConvolutionSpec, Reading};
+pub(crate) use default::{default_pool, private_pool};
 pub use dense::{Dense, GaussianSpec, UniformSpec};
 pub use features::{Features, FeaturesSpec};
 pub use node::{NodeId, Nodes};

@@ -25,7 +25,7 @@ const DRAWS_OF_TWO_ROWS: usize = 1000;
 
 /// Random nodes on random rectangles of an image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct PatchesSpec {
     /// Number of nodes.
     pub nodes: usize,
@@ -64,7 +64,7 @@ impl Recipe for PatchesSpec {
 
 /// Patches whose weights are the difference of two rows of different classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct DifferencesSpec {
     /// Number of nodes.
     pub nodes: usize,

@@ -75,6 +75,35 @@ impl Standard {
         }
     }
 
+    /// Learns from columns that have nothing in common. A column that hardly varies in the first task may vary
+    /// later: a tenth of its size keeps it from exploding.
+    pub fn of_columns(x: Rows<'_>) -> Self {
+        let step = x.len().div_ceil(SHOWN_ROWS).max(1);
+        let n = x.iter().step_by(step).count().max(1) as f64;
+        let sum_of = |part: &dyn Fn(usize, f64) -> f64| -> Vec<f64> {
+            let mut sums = vec![0f64; x.n_features()];
+            for row in x.iter().step_by(step) {
+                let columns = sums.iter_mut().zip(row).enumerate();
+                columns.for_each(|(j, (sum, &v))| *sum += part(j, f64::from(v)));
+            }
+            sums
+        };
+        let means: Vec<f64> = sum_of(&|_, v| v).iter().map(|sum| sum / n).collect();
+        let squares = sum_of(&|j, v| (v - means[j]).powi(2));
+        let scale = |(square, mean): (&f64, &f64)| {
+            let deviation = (square / n).sqrt().max(FLOOR * mean.abs());
+            if deviation > 0.0 {
+                (1.0 / deviation) as f32
+            } else {
+                1.0
+            }
+        };
+        Self {
+            scale: squares.iter().zip(&means).map(scale).collect(),
+            shift: means.iter().map(|&mean| mean as f32).collect(),
+        }
+    }
+
     /// Leaves every column as it is, and takes nothing from rows.
     pub fn nothing(n_columns: usize) -> Self {
         Self {
@@ -143,7 +172,9 @@ impl Prepared {
 
     /// Learns means and deviations from rows of the first task.
     pub fn learn(preparation: Preparation, x: Rows<'_>) -> Self {
-        let standard = if preparation.looks_at_the_first_task() {
+        let standard = if preparation == Preparation::Columns {
+            Standard::of_columns(x)
+        } else if preparation.looks_at_the_first_task() {
             Standard::learn(x, |v| preparation.root(v))
         } else {
             Standard::default()

@@ -36,6 +36,24 @@ pub struct StackSpec {
     pub directions: usize,
     /// Functions that each direction is passed through; each makes a node.
     pub activations: Vec<Activation>,
+    /// Length of the projections: their deviation over prepared rows of deviation 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub gain: f32,
+    /// Deviation of the biases, which are Gaussian.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub bias: f32,
+}
+
+fn one() -> f32 {
+    1.0
+}
+
+fn is_one(gain: &f32) -> bool {
+    *gain == 1.0
+}
+
+fn is_none(bias: &f32) -> bool {
+    *bias == 0.0
 }
 
 fn standardise() -> Preparation {
@@ -54,6 +72,8 @@ impl StackSpec {
             first: Box::new(first),
             directions,
             activations: vec![Activation::Relu],
+            gain: 1.0,
+            bias: 0.0,
         }
     }
 }
@@ -65,7 +85,7 @@ impl Recipe for StackSpec {
     }
 
     fn set_nodes(&mut self, nodes: usize) {
-        self.directions = nodes;
+        self.directions = nodes.div_ceil(self.activations.len().max(1));
     }
 
     fn is_private(&self) -> bool {
@@ -114,8 +134,10 @@ pub enum Member {
 pub struct Block {
     /// Signs before the first transform.
     pub outer: Vec<f32>,
-    /// Signs before the second transform.
+    /// Signs before the second transform; larger than 1 if projections are.
     pub inner: Vec<f32>,
+    /// What is added to each projection; empty if nothing is.
+    pub biases: Vec<f32>,
 }
 
 impl Stack {
@@ -127,7 +149,26 @@ impl Stack {
         let outputs = first.outputs(x.gather(&sample).rows(), Precision::F32);
         let n_first = first.n_nodes();
         let size = n_first.next_power_of_two();
-        let mut signs = || (0..size).map(|_| random.symmetric(1.0).signum()).collect();
+        // A direction has length 1 over all `size` places, of which only the first are filled.
+        let gain = spec.gain
+            * if spec.gain == 1.0 {
+                1.0
+            } else {
+                (size as f32 / n_first as f32).sqrt()
+            };
+        let mut signs = |gain: f32| (0..size).map(|_| gain * random.symmetric(1.0).signum()).collect();
+        let mut signed: Vec<Block> = (0..directions.div_ceil(size))
+            .map(|_| Block {
+                outer: signs(1.0),
+                inner: signs(gain),
+                biases: Vec::new(),
+            })
+            .collect();
+        if spec.bias > 0.0 {
+            for block in &mut signed {
+                block.biases = (0..size).map(|_| spec.bias * random.normal()).collect();
+            }
+        }
         let through = |activation: usize| {
             (0..directions as u32).map(move |direction| Member::Second {
                 activation: activation as u32,
@@ -137,12 +178,7 @@ impl Stack {
         let own = (0..n_first as u32).map(Member::First);
         Self {
             prepared: Prepared::learn(spec.preparation, outputs.rows()),
-            blocks: (0..directions.div_ceil(size))
-                .map(|_| Block {
-                    outer: signs(),
-                    inner: signs(),
-                })
-                .collect(),
+            blocks: signed,
             members: own.chain((0..activations.len()).flat_map(through)).collect(),
             activations: activations.clone(),
             first,
@@ -165,6 +201,7 @@ impl Block {
         hadamard(z);
         z.iter_mut().zip(&self.inner).for_each(|(v, s)| *v *= s);
         hadamard(z);
+        z.iter_mut().zip(&self.biases).for_each(|(v, bias)| *v += bias);
     }
 }
 
@@ -272,7 +309,8 @@ impl Pool for Stack {
 
     fn n_floats(&self) -> usize {
         let signs = self.blocks.len() * 2 * self.size();
-        self.first.n_floats() + self.prepared.n_floats() + signs
+        let biases: usize = self.blocks.iter().map(|block| block.biases.len()).sum();
+        self.first.n_floats() + self.prepared.n_floats() + signs + biases
     }
 
     fn multiply_adds(&self) -> usize {
@@ -286,6 +324,9 @@ impl Pool for Stack {
         for (b, block) in self.blocks.iter().enumerate() {
             container.put_list(format!("{prefix}.outer.{b}"), &block.outer);
             container.put_list(format!("{prefix}.inner.{b}"), &block.inner);
+            if !block.biases.is_empty() {
+                container.put_list(format!("{prefix}.biases.{b}"), &block.biases);
+            }
         }
         described(
             KIND,
@@ -293,6 +334,7 @@ impl Pool for Stack {
                 first,
                 preparation: self.prepared.preparation,
                 n_blocks: self.blocks.len(),
+                biased: self.blocks.iter().any(|block| !block.biases.is_empty()),
                 activations: self.activations.clone(),
                 members: self.members.clone(),
             },
@@ -343,7 +385,13 @@ fn project_onnx(graph: &mut Graph, blocks: &[Block], size: usize, x: &Value) -> 
         z = graph.apply("MatMul", &[&h_a, &z]);
         z = graph.apply("MatMul", &[&z, &h_b]);
     }
-    graph.reshape(&z, &[blocks.len() * size])
+    let z = graph.reshape(&z, &[blocks.len() * size]);
+    let biases: Vec<f32> = blocks.iter().flat_map(|block| &block.biases).copied().collect();
+    if biases.is_empty() {
+        return z;
+    }
+    let biases = graph.floats(&[blocks.len() * size], &biases);
+    graph.apply("Add", &[&z, &biases])
 }
 
 /// Two powers of two, as nearly equal as possible, whose product is `size`.
@@ -370,6 +418,8 @@ struct Description {
     first: Json,
     preparation: Preparation,
     n_blocks: usize,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    biased: bool,
     activations: Vec<Activation>,
     members: Vec<Member>,
 }
@@ -383,6 +433,7 @@ pub(super) fn unpack(
         first,
         preparation,
         n_blocks,
+        biased,
         activations,
         members,
     } = read_description(description)?;
@@ -394,8 +445,14 @@ pub(super) fn unpack(
     for b in 0..n_blocks {
         let outer = container.list(&format!("{prefix}.outer.{b}"))?;
         let inner = container.list(&format!("{prefix}.inner.{b}"))?;
+        let biases = if biased {
+            container.list(&format!("{prefix}.biases.{b}"))?
+        } else {
+            Vec::new()
+        };
         fits(outer.len() == size && inner.len() == size, prefix)?;
-        blocks.push(Block { outer, inner });
+        fits(!biased || biases.len() == size, prefix)?;
+        blocks.push(Block { outer, inner, biases });
     }
     let known = |member: &Member| match *member {
         Member::First(node) => (node as usize) < n_first,

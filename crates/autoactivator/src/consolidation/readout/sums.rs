@@ -1,4 +1,4 @@
-//! Readouts: linear scores for all classes known so far, from the memory alone.
+//! Readouts from sums alone, for memories that keep no witnesses.
 //!
 //! Ridge is the paper's least squares with its constant chosen by generalised cross-validation, which needs
 //! G, Q and n but no rows; linear discriminant analysis and nearest mean use the same sums.
@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::memory::Memory;
-use super::params::ReadoutKind;
-use crate::data::Table;
-use crate::math::{Cholesky, Matrix, Real, product};
+use super::Readout;
+use super::centred::{Centred, mean_diagonal};
+use crate::consolidation::params::ReadoutKind;
+use crate::math::{Cholesky, Matrix, Real};
 use crate::math::{Random, Stream};
-use crate::pool::Standard;
 
 /// Ridge constants tried by cross-validation, relative to the mean eigenvalue: two per decade.
 const RIDGE_GRID: std::ops::RangeInclusive<i32> = -16..=2;
@@ -36,129 +35,32 @@ const FREEDOM: f64 = 0.3;
 /// How many times a ridge constant is raised tenfold before a solve is given up.
 const RAISED: i32 = 16;
 
-/// Scores x·w_c + b_c over the recruited nodes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Readout {
-    /// Weights, `(n_nodes, n_classes)`.
-    pub weights: Matrix<f32>,
-    /// One bias per class.
-    pub biases: Vec<f32>,
-    /// The ridge constant or shrinkage in use, relative to the mean diagonal.
-    pub ridge: f64,
-}
-
-/// Sums of the recruited nodes about their mean.
-pub struct Centred {
-    /// Σ (h - h̄)(h - h̄)ᵀ, `(n, n)`, lower triangle.
-    gram: Matrix<f64>,
-    /// Σ (h - h̄)(y - ȳ)ᵀ, `(n, n_classes)`.
-    moments: Matrix<f64>,
-    /// h̄.
-    means: Vec<f64>,
-    /// n by class.
-    counts: Vec<f64>,
-    /// What made the nodes comparable.
-    standard: Standard,
-    /// G + ρ, factored, once a ridge readout has been solved.
-    factor: Option<Cholesky<f64>>,
-}
-
 impl Centred {
-    /// Sums of the nodes at `nodes`, each scaled to deviation 1 over all rows learned, so that one ridge
-    /// constant suits all of them no matter what the first task looked like.
-    pub fn new(memory: &Memory, nodes: &[usize]) -> Self {
-        let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
-        let sum = |&j: &usize| -> f64 { memory.moments.cols().map(|moment| moment[j]).sum() };
-        let sums: Vec<f64> = nodes.iter().map(sum).collect();
-        let entry = |i: usize, j: usize| {
-            let (a, b) = (nodes[i], nodes[j]);
-            memory.gram[(a.max(b), a.min(b))] - sums[i] * sums[j] / n_rows
-        };
-        let n = nodes.len();
-        let factors = to_equal_deviation((0..n).map(|j| (entry(j, j) / n_rows).max(0.0)).collect());
-        let mut gram = Matrix::zeros(n, n);
-        let columns = gram.values_mut().par_chunks_mut(n.max(1)).enumerate();
-        columns.for_each(|(j, column)| {
-            (j..n).for_each(|i| column[i] = entry(i, j) * (factors[i] * factors[j]));
-        });
-        let mut standard = memory.standard.select(nodes);
-        let scales = standard.scale.iter_mut().zip(&factors);
-        scales.for_each(|(scale, &factor)| *scale *= factor as f32);
-        Self {
-            gram,
-            moments: Matrix::from_fn(n, memory.counts.len(), |i, c| {
-                (memory.moments[(nodes[i], c)] - sums[i] * memory.counts[c] / n_rows) * factors[i]
-            }),
-            means: sums.iter().zip(&factors).map(|(s, f)| s / n_rows * f).collect(),
-            counts: memory.counts.clone(),
-            standard,
-            factor: None,
-        }
-    }
-
-    fn n_rows(&self) -> f64 {
-        self.counts.iter().sum::<f64>().max(f64::MIN_POSITIVE)
-    }
-
-    fn mean_diagonal(&self) -> f64 {
-        let n = self.gram.n_cols();
-        let mean = (0..n).map(|j| self.gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
-        // Nodes that never vary leave nothing to scale by.
-        if mean > 0.0 { mean } else { 1.0 }
-    }
-
-    /// The readout of this kind; `None` when the solve breaks down. Without `ridge`, cross-validation chooses
-    /// the constant, beginning at that of the previous readout, if there is one.
+    /// The readout of this kind, from sums alone; `None` when the solve breaks down. Without `ridge`,
+    /// cross-validation chooses the constant, beginning at that of the previous readout, if there is one.
     pub fn readout(
-        &mut self,
+        &self,
         kind: ReadoutKind,
         ridge: Option<f64>,
         shrinkage: f64,
-        before: Option<&Readout>,
+        before: Option<f64>,
     ) -> Option<Readout> {
-        let readout = match kind {
-            ReadoutKind::Ridge => {
-                let chosen = || self.ridge_by_cross_validation(before.map(|before| before.ridge));
-                let ridge = ridge.unwrap_or_else(chosen);
-                self.ridge(ridge)
+        match kind {
+            ReadoutKind::Blend | ReadoutKind::Ridge => {
+                self.ridge(ridge.unwrap_or_else(|| self.ridge_by_cross_validation(before)))
             }
             ReadoutKind::Lda => self.lda(shrinkage),
-            ReadoutKind::NearestMean => Some(self.nearest_mean()),
-        }?;
-        let readout = self.on_raw_outputs(readout);
-        let finite = readout
-            .weights
-            .values()
-            .iter()
-            .chain(&readout.biases)
-            .all(|v| v.is_finite());
-        finite.then_some(readout)
-    }
-
-    /// Turns scores of comparable outputs (h - shift) · scale into scores of h itself.
-    fn on_raw_outputs(&self, mut readout: Readout) -> Readout {
-        let Standard { shift, scale } = &self.standard;
-        for (c, bias) in readout.biases.iter_mut().enumerate() {
-            let weights = readout.weights.col_mut(c);
-            weights.iter_mut().zip(scale).for_each(|(w, s)| *w *= s);
-            *bias -= weights
-                .iter()
-                .zip(shift)
-                .map(|(w, s)| f64::from(*w) * f64::from(*s))
-                .sum::<f64>() as f32;
+            ReadoutKind::NearestMean => self.nearest_mean(),
         }
-        readout
     }
 
     /// The ridge readout with this constant, raised tenfold until the sums, rounded as they are, can be solved.
-    fn ridge(&mut self, relative: f64) -> Option<Readout> {
+    fn ridge(&self, relative: f64) -> Option<Readout> {
         let (relative, factor) = (0..RAISED).find_map(|k| {
             let relative = relative.max(f64::EPSILON) * 10f64.powi(k);
             Some((relative, Cholesky::new(self.regularised(relative))?))
         })?;
-        let weights = factor.solve(&self.moments);
-        self.factor = Some(factor);
-        Some(self.with_constant(weights, relative))
+        self.with_constant(factor.solve(&self.moments), relative)
     }
 
     /// G + ρ, with ρ relative to the mean diagonal, lower triangle.
@@ -238,63 +140,17 @@ impl Centred {
         })
     }
 
-    /// How much each row of `h` determines its own ridge score: 1/N + (h - h̄)ᵀ(G + ρ)⁻¹(h - h̄).
-    pub fn leverages(&self, mut h: Table, ridge: f64) -> Option<Vec<f64>> {
-        h.for_each_row(|row| self.standard.apply(row));
-        let h = h.rows();
-        let centred = Matrix::from_fn(h.n_features(), h.len(), |j, i| {
-            f64::from(h.row(i)[j]) - self.means[j]
-        });
-        let lengths = match &self.factor {
-            Some(factor) => factor.lengths(centred),
-            None => Cholesky::new(self.regularised(ridge))?.lengths(centred),
-        };
-        Some(
-            lengths
-                .iter()
-                .map(|length| 1.0 / self.n_rows() + length)
-                .collect(),
-        )
-    }
-
-    /// Target score of a row of this class: √(n̄/n_c), n̄ the mean of the n_c, which gives the targets of all
-    /// classes the same length. With plain one-hot targets, that of a class of few rows is so short that it
-    /// is hardly ever chosen. If all classes have the same number of rows, this is 1.
-    pub fn target(&self, class: usize) -> f64 {
-        let counts = || self.counts.iter().filter(|&&count| count > 0.0);
-        let mean = counts().sum::<f64>() / counts().count().max(1) as f64;
-        match self.counts[class] {
-            count if count > 0.0 => (mean / count).sqrt(),
-            _ => 1.0,
-        }
-    }
-
     /// The readout with scores ȳ_c + (h - h̄)·w_c, on the scale of the target.
-    fn with_constant(&self, mut weights: Matrix<f64>, ridge: f64) -> Readout {
+    fn with_constant(&self, mut weights: Matrix<f64>, ridge: f64) -> Option<Readout> {
         let n_rows = self.n_rows();
         let mut biases = Vec::with_capacity(self.counts.len());
         for (class, count) in self.counts.iter().enumerate() {
             let (w, target) = (weights.col_mut(class), self.target(class));
             w.iter_mut().for_each(|w| *w *= target);
             let at_mean: f64 = w.iter().zip(&self.means).map(|(w, m)| w * m).sum();
-            biases.push((count / n_rows * target - at_mean) as f32);
+            biases.push(count / n_rows * target - at_mean);
         }
-        Readout {
-            biases,
-            weights: weights.to_f32(),
-            ridge,
-        }
-    }
-
-    /// m_c - h̄, `(n, n_classes)`; classes without rows stay at the mean.
-    fn class_means(&self) -> Matrix<f64> {
-        Matrix::from_fn(self.moments.n_rows(), self.counts.len(), |i, c| {
-            if self.counts[c] > 0.0 {
-                self.moments[(i, c)] / self.counts[c]
-            } else {
-                0.0
-            }
-        })
+        self.on_raw_outputs(&weights, &biases, ridge)
     }
 
     /// Linear discriminant analysis. Scores are log posteriors up to a constant: m_cᵀΣ⁻¹h - m_cᵀΣ⁻¹m_c / 2 + log n_c/N.
@@ -305,10 +161,9 @@ impl Centred {
     fn lda(&self, shrinkage: f64) -> Option<Readout> {
         let n_rows = self.n_rows();
         let means = self.class_means();
-        let scatter = self.scatter(&means);
-        let n = scatter.n_cols();
-        let mean_diagonal = (0..n).map(|j| scatter[(j, j)]).sum::<f64>() / n.max(1) as f64;
-        let unit = if mean_diagonal > 0.0 { mean_diagonal } else { 1.0 };
+        let mut scatter = self.scatter(&means);
+        scatter.values_mut().iter_mut().for_each(|s| *s /= n_rows);
+        let (n, unit) = (scatter.n_cols(), mean_diagonal(&scatter));
         let (shrinkage, factor) = (0..RAISED).find_map(|k| {
             let shrinkage = shrinkage.max(f64::EPSILON) * 10f64.powi(k);
             let mut shrunk = scatter.clone();
@@ -320,23 +175,10 @@ impl Centred {
             count if count > 0.0 => (count / n_rows).max(1e-12).ln() + 0.5 * excess / count.max(1.0),
             _ => 1e-12_f64.ln(),
         };
-        Some(self.discriminant(&factor.solve(&means), &means, prior, shrinkage))
+        self.discriminant(&factor.solve(&means), &means, prior, shrinkage)
     }
 
-    /// S, the mean square around class means, lower triangle.
-    fn scatter(&self, means: &Matrix<f64>) -> Matrix<f64> {
-        let n_rows = self.n_rows();
-        let weighted = Matrix::from_fn(means.n_rows(), means.n_cols(), |i, c| {
-            means[(i, c)] * self.counts[c]
-        });
-        let between = product(weighted.view(), means.t());
-        let mut scatter = self.gram.clone();
-        let values = scatter.values_mut().iter_mut().zip(between.values());
-        values.for_each(|(s, b)| *s = (*s - b) / n_rows);
-        scatter
-    }
-
-    fn nearest_mean(&self) -> Readout {
+    fn nearest_mean(&self) -> Option<Readout> {
         let means = self.class_means();
         self.discriminant(&means, &means, |_| 0.0, 0.0)
     }
@@ -347,15 +189,11 @@ impl Centred {
         m: &Matrix<f64>,
         prior: impl Fn(usize) -> f64,
         ridge: f64,
-    ) -> Readout {
+    ) -> Option<Readout> {
         let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let bias =
-            |c: usize| (prior(c) - inner(w.col(c), &self.means) - 0.5 * inner(w.col(c), m.col(c))) as f32;
-        Readout {
-            biases: (0..w.n_cols()).map(bias).collect(),
-            weights: w.to_f32(),
-            ridge,
-        }
+        let bias = |c: usize| prior(c) - inner(w.col(c), &self.means) - 0.5 * inner(w.col(c), m.col(c));
+        let biases: Vec<f64> = (0..w.n_cols()).map(bias).collect();
+        self.on_raw_outputs(w, &biases, ridge)
     }
 }
 
@@ -393,26 +231,14 @@ fn constant(half_decade: i32) -> f64 {
     10f64.powf(f64::from(half_decade) / 2.0)
 }
 
-/// The factors that bring nodes of these variances to deviation 1.
-fn to_equal_deviation(variances: Vec<f64>) -> Vec<f64> {
-    // A node that hardly ever varied must not be blown up into evidence.
-    let floor = 1e-6 * variances.iter().sum::<f64>() / variances.len().max(1) as f64;
-    let factor = |variance: f64| {
-        if variance + floor > 0.0 {
-            1.0 / (variance + floor).sqrt()
-        } else {
-            1.0
-        }
-    };
-    variances.into_iter().map(factor).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::consolidation::memory::Evidence;
+    use crate::consolidation::memory::{Evidence, Memory};
     use crate::data::Rows;
+    use crate::math::product;
     use crate::params::Precision;
+    use crate::pool::Standard;
 
     /// Nodes of which many nearly repeat others, and classes that some of them tell apart.
     fn centred(n_rows: usize, n_nodes: usize, n_classes: usize) -> Option<Centred> {

@@ -1,0 +1,185 @@
+//! Sums about their mean: what every readout begins from.
+
+use rayon::prelude::*;
+
+use super::super::memory::Memory;
+use super::Readout;
+use crate::data::{Rows, Table};
+use crate::math::{Matrix, subtract_gram_lower};
+use crate::pool::Standard;
+
+/// Sums of the recruited nodes about their mean.
+pub struct Centred {
+    /// Σ (h - h̄)(h - h̄)ᵀ, `(n, n)`, lower triangle.
+    pub(super) gram: Matrix<f64>,
+    /// Σ (h - h̄)(y - ȳ)ᵀ, `(n, n_classes)`.
+    pub(super) moments: Matrix<f64>,
+    /// h̄.
+    pub(super) means: Vec<f64>,
+    /// n by class.
+    pub(in super::super) counts: Vec<f64>,
+    /// What made the nodes comparable.
+    standard: Standard,
+}
+
+impl Centred {
+    /// Sums of the nodes at `nodes`, each scaled to deviation 1 over all rows learned, so that one ridge
+    /// constant suits all of them no matter what the first task looked like.
+    pub fn new(memory: &Memory, nodes: &[usize]) -> Self {
+        let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
+        let sum = |&j: &usize| -> f64 { memory.moments.cols().map(|moment| moment[j]).sum() };
+        let sums: Vec<f64> = nodes.iter().map(sum).collect();
+        let entry = |i: usize, j: usize| {
+            let (a, b) = (nodes[i], nodes[j]);
+            memory.gram[(a.max(b), a.min(b))] - sums[i] * sums[j] / n_rows
+        };
+        let n = nodes.len();
+        let factors = to_equal_deviation((0..n).map(|j| (entry(j, j) / n_rows).max(0.0)).collect());
+        let mut gram = Matrix::zeros(n, n);
+        let columns = gram.values_mut().par_chunks_mut(n.max(1)).enumerate();
+        columns.for_each(|(j, column)| {
+            (j..n).for_each(|i| column[i] = entry(i, j) * (factors[i] * factors[j]));
+        });
+        let mut standard = memory.standard.select(nodes);
+        let scales = standard.scale.iter_mut().zip(&factors);
+        scales.for_each(|(scale, &factor)| *scale *= factor as f32);
+        Self {
+            gram,
+            moments: Matrix::from_fn(n, memory.counts.len(), |i, c| {
+                (memory.moments[(nodes[i], c)] - sums[i] * memory.counts[c] / n_rows) * factors[i]
+            }),
+            means: sums.iter().zip(&factors).map(|(s, f)| s / n_rows * f).collect(),
+            counts: memory.counts.clone(),
+            standard,
+        }
+    }
+
+    /// N, the number of rows learned.
+    pub fn n_rows(&self) -> f64 {
+        self.counts.iter().sum::<f64>().max(f64::MIN_POSITIVE)
+    }
+
+    /// Number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.gram.n_cols()
+    }
+
+    /// What a relative ridge constant is multiplied with.
+    pub(super) fn mean_diagonal(&self) -> f64 {
+        mean_diagonal(&self.gram)
+    }
+
+    /// Target score of a row of this class: √(n̄/n_c), n̄ the mean of the n_c, which gives the targets of all
+    /// classes the same length. With plain one-hot targets, that of a class of few rows is so short that it
+    /// is hardly ever chosen. If all classes have the same number of rows, this is 1.
+    pub fn target(&self, class: usize) -> f64 {
+        let counts = || self.counts.iter().filter(|&&count| count > 0.0);
+        let mean = counts().sum::<f64>() / counts().count().max(1) as f64;
+        match self.counts[class] {
+            count if count > 0.0 => (mean / count).sqrt(),
+            _ => 1.0,
+        }
+    }
+
+    /// m_c - h̄, `(n, n_classes)`; classes without rows stay at the mean.
+    pub(super) fn class_means(&self) -> Matrix<f64> {
+        Matrix::from_fn(self.moments.n_rows(), self.counts.len(), |i, c| {
+            if self.counts[c] > 0.0 {
+                self.moments[(i, c)] / self.counts[c]
+            } else {
+                0.0
+            }
+        })
+    }
+
+    /// Σ (h - m_c)(h - m_c)ᵀ over all classes c, lower triangle.
+    pub(super) fn scatter(&self, means: &Matrix<f64>) -> Matrix<f64> {
+        let roots: Vec<f64> = self.counts.iter().map(|n| n.max(0.0).sqrt()).collect();
+        let between = Matrix::from_fn(means.n_rows(), means.n_cols(), |i, c| means[(i, c)] * roots[c]);
+        let mut scatter = self.gram.clone();
+        subtract_gram_lower(&mut scatter, between.t());
+        scatter
+    }
+
+    /// Node outputs as these sums see them: comparable, about the mean, `(n, n_samples)`.
+    pub(super) fn columns(&self, mut h: Table) -> Matrix<f64> {
+        h.for_each_row(|row| self.standard.apply(row));
+        let h: Rows<'_> = h.rows();
+        Matrix::from_fn(h.n_features(), h.len(), |j, i| {
+            f64::from(h.row(i)[j]) - self.means[j]
+        })
+    }
+
+    /// Turns scores of comparable outputs (h - shift) · scale into scores of h itself; none unless all are finite.
+    pub(super) fn on_raw_outputs(
+        &self,
+        weights: &Matrix<f64>,
+        biases: &[f64],
+        ridge: f64,
+    ) -> Option<Readout> {
+        let Standard { shift, scale } = &self.standard;
+        let mut weights = weights.clone();
+        let biases: Vec<f32> = biases
+            .iter()
+            .enumerate()
+            .map(|(c, bias)| {
+                let parts = weights.col_mut(c).iter_mut().zip(scale).zip(shift);
+                let moved: f64 = parts
+                    .map(|((w, s), shift)| {
+                        *w *= f64::from(*s);
+                        *w * f64::from(*shift)
+                    })
+                    .sum();
+                (bias - moved) as f32
+            })
+            .collect();
+        let weights = weights.to_f32();
+        let finite = weights.values().iter().chain(&biases).all(|v| v.is_finite());
+        finite.then_some(Readout {
+            weights,
+            biases,
+            blend: None,
+            ridge,
+        })
+    }
+
+    /// The sums of the first `n` nodes with ρ on the diagonal, lower triangle.
+    pub(in super::super) fn first_scatter(&self, n: usize, rho: f64) -> Matrix<f64> {
+        Matrix::from_fn(n, n, |i, j| match i.cmp(&j) {
+            std::cmp::Ordering::Less => 0.0,
+            std::cmp::Ordering::Equal => self.gram[(i, i)] + rho,
+            std::cmp::Ordering::Greater => self.gram[(i, j)],
+        })
+    }
+
+    /// Shift and scale that take raw outputs of the first `n` nodes to what [`columns`](Self::columns) has.
+    pub(in super::super) fn first_nodes(&self, n: usize) -> Standard {
+        let Standard { shift, scale } = &self.standard;
+        let mean = |j: usize| self.means[j] / f64::from(scale[j]).max(f64::MIN_POSITIVE);
+        Standard {
+            shift: (0..n).map(|j| (f64::from(shift[j]) + mean(j)) as f32).collect(),
+            scale: scale[..n].to_vec(),
+        }
+    }
+}
+
+/// The mean of the diagonal; 1 when nothing varies, since that leaves nothing to scale by.
+pub(super) fn mean_diagonal(a: &Matrix<f64>) -> f64 {
+    let n = a.n_cols();
+    let mean = (0..n).map(|j| a[(j, j)]).sum::<f64>() / n.max(1) as f64;
+    if mean > 0.0 { mean } else { 1.0 }
+}
+
+/// The factors that bring nodes of these variances to deviation 1.
+fn to_equal_deviation(variances: Vec<f64>) -> Vec<f64> {
+    // A node that hardly ever varied must not be blown up into evidence.
+    let floor = 1e-6 * variances.iter().sum::<f64>() / variances.len().max(1) as f64;
+    let factor = |variance: f64| {
+        if variance + floor > 0.0 {
+            1.0 / (variance + floor).sqrt()
+        } else {
+            1.0
+        }
+    };
+    variances.into_iter().map(factor).collect()
+}

@@ -1,0 +1,84 @@
+//! Readouts: linear scores for all classes known so far.
+//!
+//! `centred` has the sums about their mean. With witnesses, `evidence` turns them into one number per class and
+//! row, `left_out` says what the witnesses would have got had they not been learned, `blend` weighs ridge and
+//! discriminant analysis by that, and `solve` looks for the constant. Without, `sums` does what sums alone allow.
+
+mod blend;
+mod centred;
+mod evidence;
+mod left_out;
+mod solve;
+mod sums;
+
+pub use centred::Centred;
+pub(super) use evidence::Evidence;
+pub(super) use left_out::{Jury, LeftOut, left_out_distance};
+pub use solve::{Solution, Wanted};
+
+use crate::math::{Matrix, View, product};
+
+/// Scores of node outputs h.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Readout {
+    /// Weights, `(n_nodes, n_classes)`.
+    pub weights: Matrix<f32>,
+    /// One bias per class.
+    pub biases: Vec<f32>,
+    /// What turns h·w_c + b_c into scores; without it, they are the scores.
+    pub blend: Option<Blend>,
+    /// The ridge constant or shrinkage in use, relative to the mean diagonal.
+    pub ridge: f64,
+}
+
+/// Scores of the evidence for each class: ridge and discriminant analysis are both linear in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blend {
+    /// Weights, `(n_classes, n_classes)`: a column for each score.
+    pub weights: Matrix<f32>,
+    /// One bias per class.
+    pub biases: Vec<f32>,
+}
+
+impl Readout {
+    /// h·w_c + b_c, `(n_samples, n_classes)`: the evidence for each class, if there is a blend.
+    pub(crate) fn evidence(&self, h: View<'_, f32>) -> Matrix<f32> {
+        linear(h, &self.weights, &self.biases)
+    }
+
+    /// Scores of evidence.
+    pub(crate) fn scores(&self, evidence: Matrix<f32>) -> Matrix<f32> {
+        match &self.blend {
+            Some(blend) => linear(evidence.view(), &blend.weights, &blend.biases),
+            None => evidence,
+        }
+    }
+
+    /// Weights and biases that lead from node outputs to scores in one step.
+    pub fn in_one_step(&self) -> (Matrix<f32>, Vec<f32>) {
+        let Some(blend) = &self.blend else {
+            return (self.weights.clone(), self.biases.clone());
+        };
+        let weights = product(self.weights.view(), blend.weights.view());
+        let bias = |c: usize| -> f32 {
+            let through = self.biases.iter().zip(blend.weights.col(c));
+            blend.biases[c] + through.map(|(b, w)| b * w).sum::<f32>()
+        };
+        (weights, (0..self.biases.len()).map(bias).collect())
+    }
+
+    /// Number of floats.
+    pub fn n_floats(&self) -> usize {
+        let own = self.weights.values().len() + self.biases.len();
+        let blend = |blend: &Blend| blend.weights.values().len() + blend.biases.len();
+        own + self.blend.as_ref().map_or(0, blend)
+    }
+}
+
+fn linear(x: View<'_, f32>, weights: &Matrix<f32>, biases: &[f32]) -> Matrix<f32> {
+    let mut out = product(x, weights.view());
+    for (c, &bias) in biases.iter().enumerate() {
+        out.col_mut(c).iter_mut().for_each(|v| *v += bias);
+    }
+    out
+}

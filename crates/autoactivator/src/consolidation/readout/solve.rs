@@ -1,0 +1,357 @@
+//! The readout that left-out witnesses believe most: a search for the ridge constant, then one solve in full.
+
+use super::blend::{Judged, Weighed};
+use super::centred::Centred;
+use super::evidence::{Around, Evidence};
+use super::left_out::{Jury, LeftOut};
+use super::{Blend, Readout};
+use crate::consolidation::calibration::Calibration;
+use crate::consolidation::params::{Prior, ReadoutKind};
+use crate::consolidation::unknown::Unknown;
+use crate::consolidation::witness::Witness;
+use crate::data::Table;
+use crate::math::{Matrix, Real, product, softmax};
+use crate::params::Precision;
+
+/// Where the search for the ridge constant begins: its power of ten, relative to the mean diagonal.
+const FIRST: i32 = -1;
+
+/// The largest power of ten.
+const LAST: i32 = 2;
+
+/// From this power of ten on, a factor in single precision ranks constants as one in double does.
+const SINGLE_PRECISION: i32 = -2;
+
+/// Number of witnesses that rank constants; all of them set the weights.
+const RANKING: usize = 1024;
+
+/// Fewer witnesses than this cannot rank constants: one answer more or less would decide.
+const TOO_FEW: usize = 16;
+
+/// Largest error of scores, which are logarithms of probabilities, by single precision.
+const ROUNDING: f64 = 0.05;
+
+/// Number of witnesses that show it.
+const COMPARED: usize = 256;
+
+/// How much more than left-out witnesses the learned ones may lose before rounding is to blame.
+const ROUNDED: (f64, f64) = (1.2, 0.02);
+
+/// Weights of discriminant analysis and ridge where no witness can be left out: each class has one row.
+const UNTESTED: [f64; 2] = [0.0, 8.0];
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// How nodes are read.
+    pub kind: ReadoutKind,
+    /// The ridge constant relative to the mean diagonal; none looks for the best.
+    pub ridge: Option<f64>,
+    /// Shrinkage of linear discriminant analysis on its own.
+    pub shrinkage: f64,
+    /// Whether classes of many rows are more probable.
+    pub prior: Prior,
+    /// Precision that the sums were made in.
+    pub precision: Precision,
+}
+
+/// What predicts.
+pub struct Solution {
+    /// Scores.
+    pub readout: Readout,
+    /// Probabilities.
+    pub calibration: Calibration,
+    /// "Unknown"; none if no witness can be left out.
+    pub unknown: Option<Unknown>,
+}
+
+impl Centred {
+    /// The readout that the witnesses, left out one by one, believe most; `h` are their node outputs. `None`
+    /// when every solve breaks down.
+    pub fn solve(&self, wanted: Wanted, witnesses: &[Witness], h: &Table) -> Option<Solution> {
+        let columns = self.columns(h.clone());
+        let can = |w: &Witness| self.counts[w.place as usize] - w.weight / w.copies > 1e-6;
+        let usable: Vec<usize> = (0..witnesses.len()).filter(|&i| can(&witnesses[i])).collect();
+        let jury = Jury {
+            witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
+            columns: columns.gather(usable.iter().copied()),
+            outputs: h.rows().gather(&usable),
+        };
+        let around = match wanted.kind {
+            ReadoutKind::NearestMean => Around::without_scatter(self),
+            _ => Around::new(self),
+        };
+        let search = Search {
+            wanted,
+            around: &around,
+        };
+        let relative = search.constant(&jury);
+        (0..8).find_map(|raised| search.solution(relative * 10f64.powi(raised), &jury))
+    }
+}
+
+struct Search<'a> {
+    wanted: Wanted,
+    around: &'a Around<'a>,
+}
+
+impl Search<'_> {
+    /// The ridge constant: the given one, or the power of ten that left-out witnesses believe most. The search
+    /// begins at the same place whatever was learned before, so that the result depends on the memory alone.
+    fn constant(&self, jury: &Jury<'_>) -> f64 {
+        match (self.wanted.kind, self.wanted.ridge) {
+            (ReadoutKind::NearestMean, _) => return 1.0,
+            (ReadoutKind::Lda, _) => {
+                let units =
+                    super::centred::mean_diagonal(&self.around.scatter) / self.around.centred.mean_diagonal();
+                return (self.wanted.shrinkage * units).max(f64::EPSILON);
+            }
+            (_, Some(ridge)) => return ridge.max(f64::EPSILON),
+            _ => {}
+        }
+        let few = jury.first(RANKING);
+        let power = if few.witnesses.len() < TOO_FEW {
+            FIRST
+        } else {
+            self.best_power(&few)
+        };
+        10f64.powi(power)
+    }
+
+    fn best_power(&self, jury: &Jury<'_>) -> i32 {
+        // Below this, what single precision has rounded away would be taken for evidence.
+        let lowest = match self.wanted.precision {
+            Precision::F32 => -6,
+            Precision::F64 => -10,
+        };
+        let loss = |power: i32| {
+            let at = 10f64.powi(power);
+            let found = if power >= SINGLE_PRECISION {
+                self.loss::<f32>(at, jury)
+            } else {
+                self.loss::<f64>(at, jury)
+            };
+            found.unwrap_or(f64::INFINITY)
+        };
+        let (mut best, mut lowest_loss) = (FIRST, loss(FIRST));
+        for step in [1, -1] {
+            let start = best;
+            while (lowest..=LAST).contains(&(best + step)) {
+                let next = loss(best + step);
+                // An infinite loss says only that there is too little ridge.
+                if next >= lowest_loss && (lowest_loss.is_finite() || step < 0) {
+                    break;
+                }
+                (best, lowest_loss) = (best + step, next);
+            }
+            if best != start {
+                break;
+            }
+        }
+        best
+    }
+
+    fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
+        let rho = relative * self.around.centred.mean_diagonal();
+        let evidence = Evidence::<T>::new(self.around, rho)?;
+        let left_out = LeftOut::new(&evidence, jury)?;
+        let spread = left_out.spread(jury, &self.around.centred.counts);
+        Some(self.weigh(&left_out, jury, spread).loss)
+    }
+
+    fn weigh(&self, left_out: &LeftOut, jury: &Jury<'_>, spread: f64) -> Weighed {
+        let (places, copies) = jury.rows();
+        let scores = self.methods(&left_out.lda, &left_out.ridge, spread);
+        let judged = Judged {
+            scores,
+            places: &places,
+            copies: &copies,
+        };
+        judged.weigh()
+    }
+
+    /// The scores that are weighed: of discriminant analysis, ridge, and the number of rows.
+    fn methods(&self, lda: &Matrix<f64>, ridge: &Matrix<f64>, spread: f64) -> Vec<Matrix<f64>> {
+        let (n, n_classes) = (lda.n_rows(), lda.n_cols());
+        let lda = || Matrix::from_fn(n, n_classes, |i, c| lda[(i, c)] + self.lda_bias(c, spread));
+        let ridge = || Matrix::from_fn(n, n_classes, |i, c| ridge[(i, c)] * self.around.centred.target(c));
+        let prior = || Matrix::from_fn(n, n_classes, |_, c| self.prior(c));
+        match (self.wanted.kind, self.wanted.prior) {
+            (ReadoutKind::Blend, Prior::Equal) => vec![lda(), ridge()],
+            (ReadoutKind::Blend, Prior::Seen) => vec![lda(), ridge(), prior()],
+            (ReadoutKind::Ridge, _) => vec![ridge()],
+            (ReadoutKind::Lda | ReadoutKind::NearestMean, _) => vec![lda()],
+        }
+    }
+
+    /// The mean of few rows is far from every row: N d² is expected to be too large by spread / n_c. Unless that
+    /// is added, a class of few rows hardly ever wins.
+    fn lda_bias(&self, c: usize, spread: f64) -> f64 {
+        let count = self.around.centred.counts[c].max(1.0);
+        match self.wanted.kind {
+            ReadoutKind::NearestMean => 0.0,
+            ReadoutKind::Lda => 0.5 * spread / count + self.prior(c),
+            _ => 0.5 * spread / count,
+        }
+    }
+
+    fn prior(&self, c: usize) -> f64 {
+        (self.around.centred.counts[c] / self.around.centred.n_rows())
+            .max(1e-12)
+            .ln()
+    }
+
+    /// Everything that predicts, in double precision; `None` when the solve breaks down.
+    fn solution(&self, relative: f64, jury: &Jury<'_>) -> Option<Solution> {
+        let centred = self.around.centred;
+        let rho = relative * centred.mean_diagonal();
+        let evidence = Evidence::<f64>::new(self.around, rho)?;
+        let (theta, spread, calibration, unknown, loss) = if jury.witnesses.is_empty() {
+            let calibration = Calibration::default();
+            (self.spread_out(&UNTESTED), 0.0, calibration, None, f64::INFINITY)
+        } else {
+            let left_out = if relative >= 10f64.powi(SINGLE_PRECISION) {
+                LeftOut::new(&evidence.to_f32(), jury)?
+            } else {
+                LeftOut::new(&evidence, jury)?
+            };
+            let spread = left_out.spread(jury, &centred.counts);
+            let Weighed { weights: theta, loss } = self.weigh(&left_out, jury, spread);
+            let scores = self.sum(&theta, &left_out, spread);
+            let (places, copies) = jury.rows();
+            let calibration = Calibration::fit(&scores, &places, &copies);
+            let unknown = Unknown::fit(&evidence, jury, &left_out, spread, rho);
+            (self.spread_out(&theta), spread, calibration, unknown, loss)
+        };
+        let (readout, weights) = self.readout(&evidence, theta, spread, relative)?;
+        // Rows that were learned are answered better than left-out ones, unless rounding has spoilt the answers.
+        let sound = jury.witnesses.is_empty()
+            || (jury.rounding(&readout, &weights) < ROUNDING
+                && jury.loss(&readout) <= ROUNDED.0 * loss + ROUNDED.1);
+        sound.then_some(Solution {
+            readout,
+            calibration,
+            unknown,
+        })
+    }
+
+    /// Scores with these weights.
+    fn sum(&self, theta: &[f64], left_out: &LeftOut, spread: f64) -> Matrix<f64> {
+        let methods = self.methods(&left_out.lda, &left_out.ridge, spread);
+        Matrix::from_fn(left_out.lda.n_rows(), left_out.lda.n_cols(), |i, c| {
+            methods.iter().zip(theta).map(|(m, t)| t * m[(i, c)]).sum()
+        })
+    }
+
+    /// Weights of discriminant analysis, ridge and prior, in this order, from those of the methods in use.
+    fn spread_out(&self, theta: &[f64]) -> [f64; 3] {
+        let at = |k: usize| theta.get(k).copied().unwrap_or(0.0);
+        match (self.wanted.kind, self.wanted.prior) {
+            (ReadoutKind::Blend, _) => [at(0), at(1), at(2)],
+            (ReadoutKind::Ridge, _) => [0.0, *theta.last().unwrap_or(&0.0), 0.0],
+            (ReadoutKind::Lda | ReadoutKind::NearestMean, _) => [at(0).max(f64::MIN_POSITIVE), 0.0, 0.0],
+        }
+    }
+
+    /// Scores θ_lda N (u_c - K_cc / 2 + …) + θ_ridge t_c (B u + n_c / N) + θ_prior ln n_c / N, of evidence N u.
+    fn readout(
+        &self,
+        evidence: &Evidence<'_, f64>,
+        [lda, ridge, prior]: [f64; 3],
+        spread: f64,
+        relative: f64,
+    ) -> Option<(Readout, Matrix<f64>)> {
+        let centred = self.around.centred;
+        let (n_rows, n_classes) = (centred.n_rows(), centred.counts.len());
+        let mut weights = evidence.factor.backward(evidence.means.clone());
+        weights.values_mut().iter_mut().for_each(|w| *w *= n_rows);
+        let at_mean = |c: usize| -> f64 {
+            weights
+                .col(c)
+                .iter()
+                .zip(&centred.means)
+                .map(|(w, m)| -w * m)
+                .sum()
+        };
+        let biases: Vec<f64> = (0..n_classes).map(at_mean).collect();
+        let target = |c: usize| ridge * centred.target(c);
+        let blend = Blend {
+            weights: Matrix::from_fn(n_classes, n_classes, |k, c| {
+                let own = if k == c { lda } else { 0.0 };
+                (own + target(c) * evidence.ridge[(k, c)] / n_rows) as f32
+            }),
+            biases: (0..n_classes)
+                .map(|c| {
+                    let lda = lda * (self.lda_bias(c, spread) - 0.5 * n_rows * evidence.inner[(c, c)]);
+                    let ridge = target(c) * centred.counts[c] / n_rows;
+                    (lda + ridge + prior * self.prior(c)) as f32
+                })
+                .collect(),
+        };
+        let readout = centred.on_raw_outputs(&weights, &biases, relative)?;
+        let finite = blend
+            .weights
+            .values()
+            .iter()
+            .chain(&blend.biases)
+            .all(|v| v.is_finite());
+        let readout = Readout {
+            blend: Some(blend),
+            ..readout
+        };
+        finite.then_some((readout, weights))
+    }
+}
+
+impl<'a> Jury<'a> {
+    /// The first `n` of them.
+    fn first(&self, n: usize) -> Jury<'a> {
+        let n = n.min(self.witnesses.len());
+        Jury {
+            witnesses: self.witnesses[..n].to_vec(),
+            columns: self.columns.columns(0, n).to_matrix(),
+            outputs: self.outputs.rows().gather(&(0..n).collect::<Vec<usize>>()),
+        }
+    }
+
+    /// How far scores in single precision are from those of the same `weights` in double: the root mean square of
+    /// some witnesses' scores about the mean of each row.
+    fn rounding(&self, readout: &Readout, weights: &Matrix<f64>) -> f64 {
+        let few = self.first(COMPARED);
+        let single = readout.scores(readout.evidence(few.outputs.rows().into()));
+        let double = product(few.columns.t(), weights.view());
+        let Some(blend) = &readout.blend else {
+            return 0.0;
+        };
+        let mut double = product(double.view(), blend.weights.to_f64().view());
+        for (c, &bias) in blend.biases.iter().enumerate() {
+            double.col_mut(c).iter_mut().for_each(|v| *v += f64::from(bias));
+        }
+        let (n, n_classes) = (double.n_rows(), double.n_cols());
+        let apart = |i: usize, c: usize| f64::from(single[(i, c)]) - double[(i, c)];
+        let of_row = |i: usize| {
+            let mean = (0..n_classes).map(|c| apart(i, c)).sum::<f64>() / n_classes as f64;
+            (0..n_classes).map(|c| (apart(i, c) - mean).powi(2)).sum::<f64>()
+        };
+        ((0..n).map(of_row).sum::<f64>() / (n * n_classes).max(1) as f64).sqrt()
+    }
+
+    /// The mean of -log softmax(scores) of the own class, as a model in single precision answers.
+    fn loss(&self, readout: &Readout) -> f64 {
+        let scores = readout.scores(readout.evidence(self.outputs.rows().into()));
+        let (mut sum, mut copies) = (0.0, 0.0);
+        for (i, witness) in self.witnesses.iter().enumerate() {
+            let row = (0..scores.n_cols()).map(|c| f64::from(scores[(i, c)]));
+            let own = softmax(row, 1.0).nth(witness.place as usize).unwrap_or(0.0);
+            sum -= witness.copies * own.max(1e-30).ln();
+            copies += witness.copies;
+        }
+        sum / copies.max(1.0)
+    }
+
+    /// The place of each witness's class, and how often it counts.
+    fn rows(&self) -> (Vec<u32>, Vec<f64>) {
+        let witnesses = self.witnesses.iter();
+        witnesses.map(|w| (w.place, w.copies)).unzip()
+    }
+}

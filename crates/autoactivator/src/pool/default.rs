@@ -1,0 +1,105 @@
+//! The pool for data about which nothing was specified.
+//!
+//! Three rules, from what the first task shows. Images of some size get filters and random nodes on them. Wide
+//! rows whose values are of one kind, such as embeddings or pixels, are directions: their roots are brought to one
+//! length, and random nodes are squares of projections. Everything else is a table of columns with units of their
+//! own, which are made comparable one by one, and random nodes are thresholds.
+
+use super::{Activation, ConvolutionSpec, FeaturesSpec, FirstTask, PoolSpec, Preparation, Recipe, StackSpec};
+use crate::data::Rows;
+
+/// Height and width from which filters tell more about an image than its pixels do.
+const SMALLEST_IMAGE: usize = 16;
+
+/// Number of columns from which rows may be directions.
+const WIDE: usize = 64;
+
+/// Number of columns that must take part in the length of rows for rows to be directions. A class of images leaves
+/// some of them dark, so this is a fraction of the width.
+const TAKING_PART: f64 = 16.0;
+
+/// Number of random nodes on directions: accuracy still rises beyond, but costs grow with the square.
+const ON_DIRECTIONS: usize = 4096;
+
+/// Number of random nodes on a table of columns.
+const ON_COLUMNS: usize = 2048;
+
+/// Number of random nodes on filters.
+const ON_FILTERS: usize = 4096;
+
+/// The pool for a first task.
+pub(crate) fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
+    match task.image {
+        Some(shape) if shape.height.min(shape.width) >= SMALLEST_IMAGE => {
+            filters(shape.height.min(shape.width))
+        }
+        _ if are_directions(task.x) => directions(),
+        _ => columns(),
+    }
+}
+
+/// Filters of several sizes read over a grid, and random nodes on them.
+fn filters(smallest: usize) -> PoolSpec {
+    let filters = PoolSpec::Convolution(ConvolutionSpec {
+        filters: 64,
+        sides: [3, 5, 7, 11].into_iter().filter(|s| s * 2 <= smallest).collect(),
+        padded: true,
+        contrast: 0.3,
+        threshold: 0.05,
+        both_signs: true,
+        grid: 4,
+        overlap: smallest / 14,
+        ..ConvolutionSpec::default()
+    });
+    let mut spec = StackSpec::over(filters, 0);
+    spec.activations = vec![Activation::Relu, Activation::Square];
+    spec.set_nodes(ON_FILTERS);
+    PoolSpec::Stack(spec)
+}
+
+/// Rows brought to one length, and squares of projections. Nothing is learned from the first task.
+fn directions() -> PoolSpec {
+    let preparation = Preparation::RowSquareRoot;
+    let first = PoolSpec::Features(FeaturesSpec { preparation });
+    PoolSpec::Stack(StackSpec {
+        preparation: Preparation::None,
+        activations: vec![Activation::Square],
+        ..StackSpec::over(first, ON_DIRECTIONS)
+    })
+}
+
+/// Columns made comparable, and random nodes that change from one side of a plane to the other. A first task of
+/// one class shows little of how far away later ones lie, so nodes see soft roots of the columns.
+fn columns() -> PoolSpec {
+    let first = PoolSpec::Features(FeaturesSpec::default());
+    PoolSpec::Stack(StackSpec {
+        preparation: Preparation::SoftRoot,
+        activations: vec![Activation::Tanh],
+        gain: 2.0,
+        bias: 2.0,
+        ..StackSpec::over(first, ON_COLUMNS)
+    })
+}
+
+/// Whether rows are directions: the effective number of columns that make up their length, (Σ v)²/Σ v² with v the
+/// mean square of each column, is large. Columns of different units have few, since the largest unit dominates.
+fn are_directions(x: Rows<'_>) -> bool {
+    if x.n_features() < WIDE {
+        return false;
+    }
+    let mut squares = vec![0f64; x.n_features()];
+    for row in x.iter() {
+        let columns = squares.iter_mut().zip(row);
+        columns.for_each(|(square, &v)| *square += f64::from(v) * f64::from(v));
+    }
+    let sum: f64 = squares.iter().sum();
+    let of_squares: f64 = squares.iter().map(|v| v * v).sum();
+    of_squares > 0.0 && sum * sum >= TAKING_PART * of_squares
+}
+
+/// The pool that takes nothing from rows: features pass through their soft roots, whose scale needs no first task.
+pub(crate) fn private_pool(n_features: usize) -> PoolSpec {
+    let preparation = Preparation::SoftRoot;
+    let directions = (8 * n_features).clamp(128, 2048);
+    PoolSpec::Features(FeaturesSpec { preparation }).under_second_layer(directions)
+}
