@@ -327,10 +327,6 @@ fn of_memory() {
             &["absent.partial: No such file"],
         ),
         (
-            "memory merge begun.aact rows.partial --calibrate absent.csv",
-            &["absent.csv: No such file"],
-        ),
-        (
             "memory merge units.aact rows.partial",
             &["only a consolidation model"],
         ),

@@ -163,9 +163,9 @@ fn a_second_writer_is_kept_out() {
 }
 
 #[test]
-fn rows_never_reach_the_disk() {
+fn rows_of_a_private_model_never_reach_the_disk() {
     let place = Workplace::new();
-    let serving = Serving::start(&place, &[&["m.aact"], &SMALL[..]].concat());
+    let serving = Serving::start(&place, &[&["m.aact", "--private"], &SMALL[..]].concat());
     let value = 0.736_519_2_f32;
     serving.learn(&json!([[value, value, value], [0, 0, 0]]), &["a", "b"]);
     for (path, content) in place.files() {

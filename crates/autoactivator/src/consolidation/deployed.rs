@@ -148,7 +148,8 @@ impl Deployed {
         Ok(())
     }
 
-    /// How well known each row is: the share of known rows that are stranger. Refused as long as the model cannot tell.
+    /// How well known each row is: the share of known rows that are at least as strange. Refused as long as the model
+    /// cannot tell.
     pub fn known(&self, x: Rows<'_>) -> Result<Vec<f32>, Error> {
         check_rows(x, self.pool.n_inputs())?;
         let Some(unknown) = &self.unknown else {
@@ -156,40 +157,50 @@ impl Deployed {
             return Err(Error::CannotReject { reason });
         };
         let chunks: Vec<Rows<'_>> = x.chunks(ANSWERED_TOGETHER).collect();
-        let shares = chunks.par_iter().map(|&rows| {
-            let h = self.pool.outputs(rows, Precision::F32);
-            let evidence = self.readout.evidence(h.rows().into());
-            let strange = unknown.strangeness(h.rows(), &evidence);
-            strange.into_iter().map(|s| unknown.share(s)).collect()
-        });
-        let shares: Vec<Vec<f32>> = shares.collect();
+        let shares: Vec<Vec<f32>> = chunks
+            .par_iter()
+            .map(|&rows| {
+                let h = self.pool.outputs(rows, Precision::F32);
+                unknown.shares(h.rows(), &self.readout.evidence(h.rows().into()))
+            })
+            .collect();
         Ok(shares.concat())
     }
 
     /// Class and probabilities of each row; "unknown" where at most a share `reject` of known rows is as strange.
     /// Refuses a `reject` above 0 as long as the model cannot tell.
     pub fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
-        let scores = self.scores(x)?;
-        let shares = match &self.unknown {
-            Some(_) if reject > 0.0 => Some(self.known(x)?),
-            _ => None,
-        };
+        check_rows(x, self.pool.n_inputs())?;
         if reject > 0.0 {
             self.check_rejects()?;
         }
+        let chunks: Vec<Rows<'_>> = x.chunks(ANSWERED_TOGETHER).collect();
+        let answers: Vec<Vec<Answer>> = chunks
+            .par_iter()
+            .map(|&rows| self.answers_to_chunk(rows, reject))
+            .collect();
+        Ok(answers.concat())
+    }
+
+    fn answers_to_chunk(&self, x: Rows<'_>, reject: f64) -> Vec<Answer> {
+        let h = self.pool.outputs(x, Precision::F32);
+        let evidence = self.readout.evidence(h.rows().into());
+        let unknown = self.unknown.as_ref().filter(|_| reject > 0.0);
+        let shares = unknown.map(|unknown| unknown.shares(h.rows(), &evidence));
+        let scores = self.readout.scores(evidence);
         let threshold = self.calibration.threshold(reject);
         let answer = |i: usize| {
             let row: Vec<f32> = (0..scores.n_cols()).map(|c| scores[(i, c)]).collect();
             let probabilities = self.calibration.probabilities(&row);
             let class = argmax(&scores, i);
             let share = shares.as_ref().map(|shares| shares[i]);
-            let known = share.map_or(row[class] >= threshold, |share| f64::from(share) > reject);
+            let known = share.map_or(row[class] >= threshold, |share| share > reject as f32);
             Answer {
                 class: known.then_some(class as u32),
                 probabilities,
                 known: share,
             }
         };
-        Ok((0..x.len()).map(answer).collect())
+        (0..x.len()).map(answer).collect()
     }
 }

@@ -214,10 +214,9 @@ impl Consolidation {
         }
     }
 
-    pub(super) fn add(&mut self, x: Rows<'_>, places: &[u32], sign: f64) {
-        let Some(pool) = &self.pool else {
-            return;
-        };
+    /// Adds rows (`sign` 1) or subtracts them (`sign` -1); then returns the first row that shows to be unknown, if any.
+    pub(super) fn add(&mut self, x: Rows<'_>, places: &[u32], sign: f64) -> Option<usize> {
+        let pool = self.pool.as_ref()?;
         let mut h = pool.outputs(x, self.params.precision);
         h.for_each_row(|row| self.memory.standard.apply(row));
         let weights = self.class_weights();
@@ -228,7 +227,11 @@ impl Consolidation {
         };
         self.memory.add(&evidence, sign, self.params.precision);
         let weight = |place: u32| weights.as_ref().map_or(1.0, |weights| weights[place as usize]);
-        self.memory.witnesses.add(x, places, weight, sign);
+        if sign > 0.0 {
+            self.memory.witnesses.add(x, places, weight);
+            return None;
+        }
+        self.memory.witnesses.remove(x, places, weight)
     }
 
     /// Weight of a row of each class; none when all weights are 1.

@@ -1,7 +1,7 @@
 //! Consolidation as tensors: the memory for further learning, and the deployed model on its own.
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 
 use super::calibration::Calibration;
 use super::deployed::Deployed;
@@ -31,7 +31,7 @@ const BLANK_NODES: usize = 1 << 15;
 
 #[derive(Serialize, Deserialize)]
 struct Description {
-    #[serde(deserialize_with = "of_any_version")]
+    #[serde(serialize_with = "as_before", deserialize_with = "of_any_version")]
     parameters: ConsolidationParams,
     classes: Vec<String>,
     pool: Option<Value>,
@@ -42,6 +42,21 @@ struct Description {
     ledger: Ledger,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     witnesses: Option<Kept>,
+}
+
+/// Writes parameters that came after the first version only if they say something new: files of older models stay as
+/// they are.
+fn as_before<S: Serializer>(parameters: &ConsolidationParams, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut value = serde_json::to_value(parameters).map_err(serde::ser::Error::custom)?;
+    let before = [
+        ("nodes", json!(null)),
+        ("prior", json!("equal")),
+        ("witnesses", json!(0)),
+    ];
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|name, value| !before.iter().any(|(n, v)| n == name && v == value));
+    }
+    value.serialize(serializer)
 }
 
 /// Files name the number of witnesses unless it is 0, as it was before there were any.

@@ -29,16 +29,13 @@ pub struct ConsolidationParams {
     pub r: f64,
     /// Fraction of the residual that a node must take away to be recruited. At least 0.
     pub expected_gain: f64,
-    /// Number of random nodes of the pool, if its kind has a choice; none chooses by the width of rows. At least 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Number of random nodes of the pool, if its kind has a choice; none chooses by the kind of rows. At least 1.
     pub nodes: Option<usize>,
     /// How the recruited nodes are read.
     pub readout: ReadoutKind,
     /// What the number of rows of a class says about how often it will come.
-    #[serde(skip_serializing_if = "Prior::is_equal")]
     pub prior: Prior,
     /// Number of rows in use that show how good answers are; twice as many are kept. 0 keeps none. At most 65,536.
-    #[serde(skip_serializing_if = "is_zero")]
     pub witnesses: usize,
     /// Ridge constant relative to the mean diagonal of G; none lets left-out witnesses choose it, or, without
     /// witnesses, generalised cross-validation. At least 0.
@@ -99,16 +96,6 @@ pub enum Prior {
     Equal,
     /// Classes come as often as their rows did.
     Seen,
-}
-
-impl Prior {
-    fn is_equal(&self) -> bool {
-        *self == Self::Equal
-    }
-}
-
-fn is_zero(n: &usize) -> bool {
-    *n == 0
 }
 
 /// Largest number of witnesses in use.

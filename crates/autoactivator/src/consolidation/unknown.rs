@@ -82,7 +82,7 @@ impl Unknown {
         let copies = jury
             .witnesses
             .iter()
-            .map(|w| w.copies.round().clamp(1.0, 64.0) as usize);
+            .map(|w| w.copies.round().clamp(1.0, 8.0) as usize);
         let mut known: Vec<f32> = strange
             .zip(copies)
             .flat_map(|(s, copies)| std::iter::repeat_n(s, copies))
@@ -102,6 +102,15 @@ impl Unknown {
             known,
         };
         unknown.is_sound().then_some(unknown)
+    }
+
+    /// The same strangeness from evidence in this unit.
+    pub(crate) fn in_units_of(mut self, unit: f32) -> Self {
+        self.lengths.iter_mut().for_each(|v| *v /= unit);
+        self.shared.values_mut().iter_mut().for_each(|v| *v *= unit);
+        self.usual[0].middle /= unit;
+        self.usual[0].spread /= unit;
+        self
     }
 
     /// Number of nodes that the distance from all rows is measured in.
@@ -135,6 +144,12 @@ impl Unknown {
             self.usual[0].units(closest + explained) + self.usual[1].units(apart)
         };
         (0..h.len()).map(strange).collect()
+    }
+
+    /// How well known each row is: [`share`](Self::share) of its strangeness.
+    pub fn shares(&self, h: crate::data::Rows<'_>, evidence: &Matrix<f32>) -> Vec<f32> {
+        let strange = self.strangeness(h, evidence);
+        strange.into_iter().map(|strange| self.share(strange)).collect()
     }
 
     /// Share of known rows that are at least this strange: near 0 for a row that looks like none of them.

@@ -47,7 +47,13 @@ impl Consolidation {
             return Err(self.memory.classes.unknown(class));
         }
         for (rows, places) in x.chunks(SUMMED_TOGETHER).zip(places.chunks(SUMMED_TOGETHER)) {
-            next.add(rows, places, -1.0);
+            if let Some(i) = next.add(rows, places, -1.0) {
+                let class = &next.memory.classes.names()[places[i] as usize];
+                let reason = format!(
+                    "a row to unlearn as '{class}' is not among the rows that are kept of those learned"
+                );
+                return Err(Error::NeverLearned { reason });
+            }
         }
         next.check_less_than(&self.memory)?;
         next.refit()?;

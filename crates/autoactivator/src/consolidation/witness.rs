@@ -7,6 +7,9 @@
 
 use crate::data::Rows;
 
+/// A row that weighs less is forgotten.
+const FADED: f64 = 1e-30;
+
 /// Distinct rows whose hash is at most `bound`, in the order of their hashes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witnesses {
@@ -98,18 +101,38 @@ impl Witnesses {
         self.rows.iter().map(|witness| witness.row.len() + 3).sum()
     }
 
-    /// Takes rows in (`sign` 1) or removes them (`sign` -1); `weight` is that of a row of each class.
-    pub(crate) fn add(&mut self, x: Rows<'_>, places: &[u32], weight: impl Fn(u32) -> f64, sign: f64) {
+    /// Takes rows in; `weight` is that of a row of each class.
+    pub(crate) fn add(&mut self, x: Rows<'_>, places: &[u32], weight: impl Fn(u32) -> f64) {
         if self.capacity == 0 {
             return;
         }
         for (row, &place) in x.iter().zip(places) {
             if hash(row) <= self.bound {
-                self.put(Witness::new(row, place, 1.0, weight(place)), sign);
+                self.put(Witness::new(row, place, 1.0, weight(place)), 1.0);
                 self.shrink(2 * self.capacity);
             }
         }
         self.shrink(self.capacity);
+    }
+
+    /// Removes rows that are unlearned, and returns the index of the first that was never learned, if that shows: every
+    /// row learned with a hash up to the bound is kept.
+    pub(crate) fn remove(
+        &mut self,
+        x: Rows<'_>,
+        places: &[u32],
+        weight: impl Fn(u32) -> f64,
+    ) -> Option<usize> {
+        if self.capacity == 0 {
+            return None;
+        }
+        for (i, (row, &place)) in x.iter().zip(places).enumerate() {
+            let kept = hash(row) <= self.bound;
+            if kept && !self.put(Witness::new(row, place, 1.0, weight(place)), -1.0) {
+                return Some(i);
+            }
+        }
+        None
     }
 
     /// Adds the witnesses of a memory (`sign` 1) or removes them (`sign` -1); `places` are those of its classes here.
@@ -129,7 +152,8 @@ impl Witnesses {
         self.shrink(self.capacity);
     }
 
-    fn put(&mut self, witness: Witness, sign: f64) {
+    /// Adds or removes one row; returns whether that was possible.
+    fn put(&mut self, witness: Witness, sign: f64) -> bool {
         match self.rows.binary_search_by_key(&witness.key(), Witness::key) {
             Ok(at) => {
                 let known = &mut self.rows[at];
@@ -140,8 +164,9 @@ impl Witnesses {
                 }
             }
             Err(at) if sign > 0.0 => self.rows.insert(at, witness),
-            Err(_) => {}
+            Err(_) => return false,
         }
+        true
     }
 
     /// Lowers the bound until at most `limit` rows are left, if there are more.
@@ -158,6 +183,8 @@ impl Witnesses {
     /// Lets the rows weigh `factor` of what they did.
     pub(crate) fn fade(&mut self, factor: f64) {
         self.rows.iter_mut().for_each(|witness| witness.weight *= factor);
+        // What weighs next to nothing has no say any more.
+        self.rows.retain(|witness| witness.weight > FADED);
     }
 
     /// Keeps the rows of the classes at the places `kept`, which move to the front in that order.
@@ -203,7 +230,20 @@ mod tests {
 
     fn one(witnesses: &mut Witnesses, i: usize, sign: f64) {
         let row = [i as f32, 0.5];
-        witnesses.add(Rows::new(&row, 2).unwrap(), &[(i % 3) as u32], |_| 1.0, sign);
+        let (row, places) = (Rows::new(&row, 2).unwrap(), [(i % 3) as u32]);
+        if sign > 0.0 {
+            witnesses.add(row, &places, |_| 1.0);
+        } else {
+            assert_eq!(witnesses.remove(row, &places, |_| 1.0), None);
+        }
+    }
+
+    #[test]
+    fn a_row_that_was_never_learned_is_found_out() {
+        let mut witnesses = taken(0..10, 64);
+        let other = [3.0, 0.500_000_1];
+        let other = Rows::new(&other, 2).unwrap();
+        assert_eq!(witnesses.remove(other, &[0], |_| 1.0), Some(0));
     }
 
     #[test]

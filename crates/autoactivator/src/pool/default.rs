@@ -1,9 +1,10 @@
 //! The pool for data about which nothing was specified.
 //!
-//! Three rules, from what the first task shows. Images of some size get filters and random nodes on them. Wide
-//! rows whose values are of one kind, such as embeddings or pixels, are directions: their roots are brought to one
-//! length, and random nodes are squares of projections. Everything else is a table of columns with units of their
-//! own, which are made comparable one by one, and random nodes are thresholds.
+//! Four rules, from what the first task shows. Images of some size get filters and random nodes on them. Wide
+//! rows whose length tells nothing, because it is always the same or made of amounts, such as embeddings of length 1,
+//! pooled activations or pixels, are directions: their roots are brought to one length, and random nodes are squares
+//! of projections. Everything else is a table of columns with units of their own, which are made comparable one by
+//! one; random nodes are thresholds if there are few columns, and half-planes if there are many.
 
 use super::{Activation, ConvolutionSpec, FeaturesSpec, FirstTask, PoolSpec, Preparation, Recipe, StackSpec};
 use crate::data::Rows;
@@ -17,6 +18,9 @@ const WIDE: usize = 64;
 /// Number of columns that must take part in the length of rows for rows to be directions. A class of images leaves
 /// some of them dark, so this is a fraction of the width.
 const TAKING_PART: f64 = 16.0;
+
+/// How much lengths may differ to be the same.
+const SAME_LENGTH: f64 = 0.01;
 
 /// Number of random nodes on directions: accuracy still rises beyond, but costs grow with the square.
 const ON_DIRECTIONS: usize = 4096;
@@ -34,6 +38,7 @@ pub(crate) fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
             filters(shape.height.min(shape.width))
         }
         _ if are_directions(task.x) => directions(),
+        _ if task.x.n_features() >= WIDE => many_columns(),
         _ => columns(),
     }
 }
@@ -81,7 +86,12 @@ fn columns() -> PoolSpec {
     })
 }
 
-/// Whether rows are directions: the effective number of columns that make up their length, (Σ v)²/Σ v² with v the
+/// Columns made comparable, and random nodes on their soft roots.
+fn many_columns() -> PoolSpec {
+    PoolSpec::Features(FeaturesSpec::default()).under_second_layer(ON_DIRECTIONS)
+}
+
+/// Whether rows are directions: nothing is below zero or all rows have one length, and the effective number of columns that make up their length, (Σ v)²/Σ v² with v the
 /// mean square of each column, is large. Columns of different units have few, since the largest unit dominates.
 fn are_directions(x: Rows<'_>) -> bool {
     if x.n_features() < WIDE {
@@ -94,7 +104,18 @@ fn are_directions(x: Rows<'_>) -> bool {
     }
     let sum: f64 = squares.iter().sum();
     let of_squares: f64 = squares.iter().map(|v| v * v).sum();
-    of_squares > 0.0 && sum * sum >= TAKING_PART * of_squares
+    let wide = of_squares > 0.0 && sum * sum >= TAKING_PART * of_squares;
+    wide && (x.values().iter().all(|&v| v >= 0.0) || have_one_length(x))
+}
+
+/// Whether all rows have the same length, but for the rounding of half precision.
+fn have_one_length(x: Rows<'_>) -> bool {
+    let square = |row: &[f32]| row.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>();
+    let lengths = x.iter().map(|row| square(row).sqrt());
+    let (least, most) = lengths.fold((f64::INFINITY, 0f64), |(least, most), length| {
+        (least.min(length), most.max(length))
+    });
+    most - least <= SAME_LENGTH * most
 }
 
 /// The pool that takes nothing from rows: features pass through their soft roots, whose scale needs no first task.

@@ -23,6 +23,9 @@ use crate::params::Precision;
 /// Name of this kind in a file.
 pub(super) const KIND: &str = "stack";
 
+/// Least number of inputs of directions with biases.
+const DIVERSE: usize = 64;
+
 /// Random nodes on the outputs of another pool, both read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +39,8 @@ pub struct StackSpec {
     pub directions: usize,
     /// Functions that each direction is passed through; each makes a node.
     pub activations: Vec<Activation>,
-    /// Length of the projections: their deviation over prepared rows of deviation 1.
+    /// Deviation of projections over prepared rows whose columns have deviation 1; 1 leaves projections as the transform
+    /// makes them.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub gain: f32,
     /// Deviation of the biases, which are Gaussian.
@@ -148,7 +152,9 @@ impl Stack {
         let sample: Vec<usize> = (0..x.len()).step_by(step).collect();
         let outputs = first.outputs(x.gather(&sample).rows(), Precision::F32);
         let n_first = first.n_nodes();
-        let size = n_first.next_power_of_two();
+        // Few inputs have too few signs for many different directions, so they are padded.
+        let least = if spec.bias > 0.0 { DIVERSE } else { 1 };
+        let size = n_first.next_power_of_two().max(least);
         // A direction has length 1 over all `size` places, of which only the first are filled.
         let gain = spec.gain
             * if spec.gain == 1.0 {
@@ -187,7 +193,8 @@ impl Stack {
 
     /// Number of directions of a block.
     fn size(&self) -> usize {
-        self.first.n_nodes().next_power_of_two()
+        let own = self.first.n_nodes().next_power_of_two();
+        self.blocks.first().map_or(own, |block| block.outer.len())
     }
 }
 
@@ -344,8 +351,7 @@ impl Pool for Stack {
     /// Puts both layers side by side and takes the nodes that are read.
     fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value {
         let first = to_onnx(&*self.first, graph, x);
-        let n_first = self.first.n_nodes();
-        let size = n_first.next_power_of_two();
+        let (n_first, size) = (self.first.n_nodes(), self.size());
         let prepared = self.prepared.to_onnx(graph, &first, n_first);
         let padded = graph.pad(&prepared, n_first, size);
         let projected = project_onnx(graph, &self.blocks, size, &padded);
@@ -440,7 +446,7 @@ pub(super) fn unpack(
     let first = unpack_pool(container, &format!("{prefix}.first"), &first)?;
     let prepared = Prepared::unpack(container, prefix, preparation, first.n_nodes())?;
     let n_first = first.n_nodes();
-    let size = n_first.next_power_of_two();
+    let size = n_first.next_power_of_two().max(if biased { DIVERSE } else { 1 });
     let mut blocks = Vec::new();
     for b in 0..n_blocks {
         let outer = container.list(&format!("{prefix}.outer.{b}"))?;

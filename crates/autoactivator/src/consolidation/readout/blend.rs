@@ -8,6 +8,9 @@ use crate::math::Matrix;
 /// Newton steps at most; five to ten are usual.
 const STEPS: usize = 60;
 
+/// The least that one of the weights is, for scores of deviation 1.
+const HARDLY: f64 = 0.01;
+
 /// The steps end when one lowers the loss by less.
 const ENOUGH: f64 = 1e-10;
 
@@ -43,6 +46,10 @@ impl Judged<'_> {
             if gained < ENOUGH {
                 break;
             }
+        }
+        // Where no score tells anything, the answer is still the class that they favour, if hardly.
+        if weights.iter().all(|&weight| weight < HARDLY) {
+            weights.fill(HARDLY);
         }
         Weighed {
             weights: weights.iter().zip(units).map(|(w, unit)| w / unit).collect(),

@@ -19,7 +19,7 @@ pub struct Centred {
     /// n by class.
     pub(in super::super) counts: Vec<f64>,
     /// What made the nodes comparable.
-    standard: Standard,
+    pub(super) standard: Standard,
 }
 
 impl Centred {
@@ -34,7 +34,10 @@ impl Centred {
             memory.gram[(a.max(b), a.min(b))] - sums[i] * sums[j] / n_rows
         };
         let n = nodes.len();
-        let factors = to_equal_deviation((0..n).map(|j| (entry(j, j) / n_rows).max(0.0)).collect());
+        let factors = to_equal_deviation((0..n).map(|j| {
+            let square = memory.gram[(nodes[j], nodes[j])];
+            ((entry(j, j) / n_rows).max(0.0), ROUNDING * square / n_rows)
+        }));
         let mut gram = Matrix::zeros(n, n);
         let columns = gram.values_mut().par_chunks_mut(n.max(1)).enumerate();
         columns.for_each(|(j, column)| {
@@ -170,16 +173,17 @@ pub(super) fn mean_diagonal(a: &Matrix<f64>) -> f64 {
     if mean > 0.0 { mean } else { 1.0 }
 }
 
-/// The factors that bring nodes of these variances to deviation 1.
-fn to_equal_deviation(variances: Vec<f64>) -> Vec<f64> {
+/// What rounding may make of a variance that is 0, relative to the mean square of a node.
+const ROUNDING: f64 = 1e-7;
+
+/// The factors that bring nodes to deviation 1, from the variance of each and what of it may be rounding.
+fn to_equal_deviation(variances: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
+    let variances: Vec<(f64, f64)> = variances.collect();
     // A node that hardly ever varied must not be blown up into evidence.
-    let floor = 1e-6 * variances.iter().sum::<f64>() / variances.len().max(1) as f64;
-    let factor = |variance: f64| {
-        if variance + floor > 0.0 {
-            1.0 / (variance + floor).sqrt()
-        } else {
-            1.0
-        }
+    let mean = variances.iter().map(|(variance, _)| variance).sum::<f64>() / variances.len().max(1) as f64;
+    let factor = |(variance, rounding): (f64, f64)| {
+        let floored = variance + rounding.max(1e-6 * mean);
+        if floored > 0.0 { 1.0 / floored.sqrt() } else { 1.0 }
     };
     variances.into_iter().map(factor).collect()
 }

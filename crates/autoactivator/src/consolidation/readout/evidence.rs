@@ -15,6 +15,8 @@ pub struct Around<'a> {
     pub means: Matrix<f64>,
     /// S, `(n, n)`, lower triangle.
     pub scatter: Matrix<f64>,
+    /// Whether S is what rows scatter, so that leaving one out changes it.
+    pub scatters: bool,
 }
 
 impl<'a> Around<'a> {
@@ -24,6 +26,7 @@ impl<'a> Around<'a> {
             scatter: centred.scatter(&means),
             means,
             centred,
+            scatters: true,
         }
     }
 
@@ -34,6 +37,7 @@ impl<'a> Around<'a> {
             means: centred.class_means(),
             scatter: Matrix::zeros(n, n),
             centred,
+            scatters: false,
         }
     }
 }

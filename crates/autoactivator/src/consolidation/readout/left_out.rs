@@ -55,7 +55,12 @@ impl LeftOut {
             let length: f64 = solved.col(i).iter().map(|&v| v.into() * v.into()).sum();
             let distance = |c: usize| length - 2.0 * u[(i, c)] + inner[(c, c)];
             let moved = count / (count - weight);
-            let (taken, to_own) = (weight * moved, distance(own));
+            let taken = if evidence.around.scatters {
+                weight * moved
+            } else {
+                0.0
+            };
+            let to_own = distance(own);
             let free = 1.0 - taken * to_own;
             let explained: f64 = (0..n_classes).map(|c| fitted[(i, c)] * u[(i, c)]).sum();
             let apart = (length - explained).max(0.0);
@@ -99,4 +104,130 @@ pub fn left_out_distance(apart: f64, weight: f64, n_rows: f64) -> f64 {
     let moved = n_rows / (n_rows - weight).max(f64::MIN_POSITIVE);
     let free = (1.0 - weight * moved * apart).max(FREE);
     (n_rows - weight) * moved * moved * apart / free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::centred::Centred;
+    use super::super::evidence::Around;
+    use super::*;
+    use crate::math::{Cholesky, Random, Stream, gram};
+    use crate::pool::Standard;
+
+    const N_NODES: usize = 8;
+    const RHO: f64 = 0.7;
+
+    /// Rows of three classes, one of which has only two.
+    fn rows() -> (Vec<Vec<f64>>, Vec<u32>) {
+        let mut random = Random::new(5, Stream::Pool { layer: 0 });
+        let places: Vec<u32> = (0..31).map(|i| if i < 2 { 2 } else { i % 2 }).collect();
+        let row = |&place: &u32| {
+            let shift = f64::from(place) - 1.0;
+            (0..N_NODES)
+                .map(|j| f64::from(random.normal()) + if j < 3 { shift } else { 0.0 })
+                .collect()
+        };
+        (places.iter().map(row).collect(), places)
+    }
+
+    /// Sums about the mean, straight from their definition.
+    fn centred(rows: &[&Vec<f64>], places: &[u32]) -> Centred {
+        let n = rows.len() as f64;
+        let means: Vec<f64> = (0..N_NODES)
+            .map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / n)
+            .collect();
+        let about = Matrix::from_fn(rows.len(), N_NODES, |i, j| rows[i][j] - means[j]);
+        let count = |c: usize| places.iter().filter(|&&place| place as usize == c).count() as f64;
+        let of_class = |c: usize| (0..rows.len()).filter(move |&i| places[i] as usize == c);
+        Centred {
+            gram: gram(about.view()),
+            moments: Matrix::from_fn(N_NODES, 3, |j, c| of_class(c).map(|i| about[(i, j)]).sum()),
+            counts: (0..3).map(count).collect(),
+            means,
+            standard: Standard::nothing(N_NODES),
+        }
+    }
+
+    /// Distances and ridge scores of a row among these sums, by explicit inverses.
+    fn slow(centred: &Centred, row: &[f64]) -> (Vec<f64>, Vec<f64>, f64) {
+        let (n, means) = (centred.n_rows(), centred.class_means());
+        let x = Matrix::from_fn(N_NODES, 1, |j, _| row[j] - centred.means[j]);
+        let with_ridge = |mut a: Matrix<f64>| {
+            (0..N_NODES).for_each(|j| a[(j, j)] += RHO);
+            Cholesky::new(a).unwrap()
+        };
+        let (within, whole) = (
+            with_ridge(centred.scatter(&means)),
+            with_ridge(centred.gram.clone()),
+        );
+        let distance = |c: usize| {
+            let apart = Matrix::from_fn(N_NODES, 1, |j, _| x[(j, 0)] - means[(j, c)]);
+            -0.5 * n * within.lengths(apart)[0]
+        };
+        let weights = whole.solve(&centred.moments);
+        let scores = product(weights.t(), x.view());
+        (
+            (0..3).map(distance).collect(),
+            (0..3).map(|c| scores[(c, 0)] + centred.counts[c] / n).collect(),
+            n * whole.lengths(x)[0],
+        )
+    }
+
+    #[test]
+    fn a_witness_left_out_is_one_that_was_never_learned() {
+        let (rows, places) = rows();
+        let all: Vec<&Vec<f64>> = rows.iter().collect();
+        let whole = centred(&all, &places);
+        let around = Around::new(&whole);
+        let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
+        let witnesses: Vec<Witness> = places
+            .iter()
+            .map(|&place| Witness::new(&[], place, 1.0, 1.0))
+            .collect();
+        let jury = Jury {
+            witnesses: witnesses.iter().collect(),
+            columns: Matrix::from_fn(N_NODES, rows.len(), |j, i| rows[i][j] - whole.means[j]),
+            outputs: Table::new(vec![0.0], 1).unwrap(),
+        };
+        let left_out = LeftOut::new(&evidence, &jury).unwrap();
+        for i in 0..rows.len() {
+            let others: Vec<usize> = (0..rows.len()).filter(|&k| k != i).collect();
+            let without: Vec<&Vec<f64>> = others.iter().map(|&k| &rows[k]).collect();
+            let others: Vec<u32> = others.iter().map(|&k| places[k]).collect();
+            let (lda, ridge, apart) = slow(&centred(&without, &others), &rows[i]);
+            for c in 0..3 {
+                assert!(
+                    (left_out.lda[(i, c)] - lda[c]).abs() < 1e-8 * lda[c].abs(),
+                    "lda of {i}, {c}"
+                );
+                assert!(
+                    (left_out.ridge[(i, c)] - ridge[c]).abs() < 1e-9,
+                    "ridge of {i}, {c}"
+                );
+            }
+            assert!(
+                (left_out.apart[i] - apart).abs() < 1e-8 * apart,
+                "{i}: {} {apart}",
+                left_out.apart[i]
+            );
+        }
+    }
+
+    #[test]
+    fn ridge_from_evidence_is_ridge_from_its_own_factor() {
+        let (rows, places) = rows();
+        let all: Vec<&Vec<f64>> = rows.iter().collect();
+        let whole = centred(&all, &places);
+        let around = Around::new(&whole);
+        let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
+        let row = [0.3, -1.0, 2.0, 0.1, 0.0, 0.5, -0.7, 1.1];
+        let x = Matrix::from_fn(N_NODES, 1, |j, _| row[j] - whole.means[j]);
+        let solved = evidence.factor.forward(x);
+        let u = product(evidence.means.t(), solved.view());
+        let (_, ridge, _) = slow(&whole, &row);
+        for (c, truth) in ridge.iter().enumerate() {
+            let found: f64 = (0..3).map(|k| evidence.ridge[(c, k)] * u[(k, 0)]).sum();
+            assert!((found + whole.counts[c] / whole.n_rows() - truth).abs() < 1e-10);
+        }
+    }
 }

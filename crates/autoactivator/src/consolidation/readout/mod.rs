@@ -67,6 +67,30 @@ impl Readout {
         (weights, (0..self.biases.len()).map(bias).collect())
     }
 
+    /// A power of two that brings the largest weight near 1, so that half precision can hold all of them.
+    fn unit(&self) -> f32 {
+        let largest = self
+            .weights
+            .values()
+            .iter()
+            .fold(0f32, |most, w| most.max(w.abs()));
+        if largest > 0.0 {
+            largest.log2().ceil().exp2()
+        } else {
+            1.0
+        }
+    }
+
+    /// The same scores from evidence in this unit.
+    fn in_units_of(mut self, unit: f32) -> Self {
+        if let Some(blend) = &mut self.blend {
+            let weights = self.weights.values_mut().iter_mut().chain(&mut self.biases);
+            weights.for_each(|w| *w /= unit);
+            blend.weights.values_mut().iter_mut().for_each(|w| *w *= unit);
+        }
+        self
+    }
+
     /// Number of floats.
     pub fn n_floats(&self) -> usize {
         let own = self.weights.values().len() + self.biases.len();

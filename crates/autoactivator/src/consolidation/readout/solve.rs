@@ -37,8 +37,11 @@ const COMPARED: usize = 256;
 /// How much more than left-out witnesses the learned ones may lose before rounding is to blame.
 const ROUNDED: (f64, f64) = (1.2, 0.02);
 
-/// Weights of discriminant analysis and ridge where no witness can be left out: each class has one row.
-const UNTESTED: [f64; 2] = [0.0, 8.0];
+/// Weights where no witness can be left out, because each class has one row.
+const UNTESTED: f64 = 8.0;
+
+/// How many times a ridge constant is raised tenfold before a solve is given up.
+const RAISED: i32 = 16;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +89,7 @@ impl Centred {
             around: &around,
         };
         let relative = search.constant(&jury);
-        (0..8).find_map(|raised| search.solution(relative * 10f64.powi(raised), &jury))
+        (0..RAISED).find_map(|raised| search.solution(relative * 10f64.powi(raised), &jury))
     }
 }
 
@@ -190,7 +193,7 @@ impl Search<'_> {
         let count = self.around.centred.counts[c].max(1.0);
         match self.wanted.kind {
             ReadoutKind::NearestMean => 0.0,
-            ReadoutKind::Lda => 0.5 * spread / count + self.prior(c),
+            ReadoutKind::Lda if self.wanted.prior == Prior::Seen => 0.5 * spread / count + self.prior(c),
             _ => 0.5 * spread / count,
         }
     }
@@ -208,7 +211,13 @@ impl Search<'_> {
         let evidence = Evidence::<f64>::new(self.around, rho)?;
         let (theta, spread, calibration, unknown, loss) = if jury.witnesses.is_empty() {
             let calibration = Calibration::default();
-            (self.spread_out(&UNTESTED), 0.0, calibration, None, f64::INFINITY)
+            (
+                self.spread_out(self.untested()),
+                0.0,
+                calibration,
+                None,
+                f64::INFINITY,
+            )
         } else {
             let left_out = if relative >= 10f64.powi(SINGLE_PRECISION) {
                 LeftOut::new(&evidence.to_f32(), jury)?
@@ -228,11 +237,22 @@ impl Search<'_> {
         let sound = jury.witnesses.is_empty()
             || (jury.rounding(&readout, &weights) < ROUNDING
                 && jury.loss(&readout) <= ROUNDED.0 * loss + ROUNDED.1);
+        let unit = readout.unit();
         sound.then_some(Solution {
-            readout,
+            readout: readout.in_units_of(unit),
             calibration,
-            unknown,
+            unknown: unknown.map(|unknown| unknown.in_units_of(unit)),
         })
+    }
+
+    /// Weights of the methods in use before any witness can be left out: ridge, whose scores do not depend on how rows
+    /// scatter, if it is in use.
+    fn untested(&self) -> &'static [f64] {
+        match self.wanted.kind {
+            ReadoutKind::Blend => &[0.0, UNTESTED],
+            ReadoutKind::Ridge => &[UNTESTED],
+            ReadoutKind::Lda | ReadoutKind::NearestMean => &[1.0],
+        }
     }
 
     /// Scores with these weights.
@@ -248,8 +268,10 @@ impl Search<'_> {
         let at = |k: usize| theta.get(k).copied().unwrap_or(0.0);
         match (self.wanted.kind, self.wanted.prior) {
             (ReadoutKind::Blend, _) => [at(0), at(1), at(2)],
-            (ReadoutKind::Ridge, _) => [0.0, *theta.last().unwrap_or(&0.0), 0.0],
-            (ReadoutKind::Lda | ReadoutKind::NearestMean, _) => [at(0).max(f64::MIN_POSITIVE), 0.0, 0.0],
+            (ReadoutKind::Ridge, _) => [0.0, at(0), 0.0],
+            (ReadoutKind::Lda | ReadoutKind::NearestMean, _) => {
+                [theta.first().copied().unwrap_or(1.0), 0.0, 0.0]
+            }
         }
     }
 
