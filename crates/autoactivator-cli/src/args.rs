@@ -195,7 +195,8 @@ pub struct PredictArgs {
     #[arg(long)]
     pub proba: bool,
 
-    /// Answer "unknown" when unsure; RATE is the fraction of known rows that this rejects (consolidation)
+    /// Answer "unknown" to rows that look like nothing learned; RATE is the fraction of known rows that this rejects
+    /// (consolidation)
     #[arg(long, value_name = "RATE", default_value = "0", value_parser = rate)]
     pub reject: f64,
 

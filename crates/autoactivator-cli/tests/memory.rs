@@ -125,7 +125,10 @@ fn sums_in_single_precision_are_half_as_large() {
         "--single",
     ]);
     let (single, double) = (place.read("single").len(), place.read("double").len());
-    assert!(single < double / 2 + 1024, "{single} {double}");
+    assert!(
+        single < double / 2 + 8192,
+        "only the witnesses stay as they are: {single} {double}"
+    );
     place.succeed(&["memory", "merge", "model", "single"]);
     let said = place.succeed(&["predict", "model", "first.csv"]);
     assert!(said.stderr.contains("60 of 60 rows right"), "{}", said.stderr);

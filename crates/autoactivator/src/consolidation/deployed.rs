@@ -80,9 +80,10 @@ impl Learner for Deployed {
         let pool = &self.pool;
         let blend = self.readout.blend.as_ref();
         let readout = self.readout.weights.values().len() + blend.map_or(0, |b| b.weights.values().len());
+        let unknown = self.unknown.as_ref().map_or(0, Unknown::n_floats);
         Size {
             nodes: pool.n_nodes(),
-            model_floats: pool.n_floats() + self.readout.n_floats(),
+            model_floats: pool.n_floats() + self.readout.n_floats() + unknown,
             memory_floats: 0,
             multiply_adds: pool.multiply_adds() + readout,
         }

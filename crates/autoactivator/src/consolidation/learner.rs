@@ -61,7 +61,7 @@ pub struct TaskGrowth {
     pub nodes: usize,
     /// Why recruitment ended; none when the whole pool is read.
     pub ended: Option<Ended>,
-    /// Ridge constant or shrinkage of the readout, relative to the mean diagonal.
+    /// Ridge constant of the readout, relative to the mean diagonal of G.
     pub ridge: f64,
 }
 

@@ -118,6 +118,12 @@ impl Unknown {
         self.whitening.n_cols()
     }
 
+    /// Number of floats: of the whitening, one triangle.
+    pub fn n_floats(&self) -> usize {
+        let n = self.n_nodes();
+        self.lengths.len() + self.shared.values().len() + 2 * n + n * (n + 1) / 2 + 4 + self.known.len()
+    }
+
     /// Whether all numbers are finite and there is something to compare with.
     pub(crate) fn is_sound(&self) -> bool {
         let numbers = self.lengths.iter().chain(self.shared.values());

@@ -22,8 +22,9 @@ const TAKING_PART: f64 = 16.0;
 /// How much lengths may differ to be the same.
 const SAME_LENGTH: f64 = 0.01;
 
-/// Number of random nodes on directions: accuracy still rises beyond, but costs grow with the square.
-const ON_DIRECTIONS: usize = 4096;
+/// Number of random nodes for each of many columns, and at most: accuracy still rises beyond, but costs grow with the
+/// square.
+const ON_MANY_COLUMNS: (usize, usize) = (32, 4096);
 
 /// Number of random nodes on a table of columns.
 const ON_COLUMNS: usize = 2048;
@@ -37,8 +38,8 @@ pub(crate) fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
         Some(shape) if shape.height.min(shape.width) >= SMALLEST_IMAGE => {
             filters(shape.height.min(shape.width))
         }
-        _ if are_directions(task.x) => directions(),
-        _ if task.x.n_features() >= WIDE => many_columns(),
+        _ if are_directions(task.x) => directions(task.x.n_features()),
+        _ if task.x.n_features() >= WIDE => many_columns(task.x.n_features()),
         _ => columns(),
     }
 }
@@ -63,13 +64,13 @@ fn filters(smallest: usize) -> PoolSpec {
 }
 
 /// Rows brought to one length, and squares of projections. Nothing is learned from the first task.
-fn directions() -> PoolSpec {
+fn directions(n_features: usize) -> PoolSpec {
     let preparation = Preparation::RowSquareRoot;
     let first = PoolSpec::Features(FeaturesSpec { preparation });
     PoolSpec::Stack(StackSpec {
         preparation: Preparation::None,
         activations: vec![Activation::Square],
-        ..StackSpec::over(first, ON_DIRECTIONS)
+        ..StackSpec::over(first, on_many(n_features))
     })
 }
 
@@ -87,8 +88,14 @@ fn columns() -> PoolSpec {
 }
 
 /// Columns made comparable, and random nodes on their soft roots.
-fn many_columns() -> PoolSpec {
-    PoolSpec::Features(FeaturesSpec::default()).under_second_layer(ON_DIRECTIONS)
+fn many_columns(n_features: usize) -> PoolSpec {
+    PoolSpec::Features(FeaturesSpec::default()).under_second_layer(on_many(n_features))
+}
+
+/// Number of random nodes on this many columns.
+fn on_many(n_features: usize) -> usize {
+    let (each, most) = ON_MANY_COLUMNS;
+    (each * n_features).min(most)
 }
 
 /// Whether rows are directions: nothing is below zero or all rows have one length, and the effective number of columns that make up their length, (Σ v)²/Σ v² with v the
