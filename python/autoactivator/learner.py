@@ -228,7 +228,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         --------
         >>> from autoactivator import Consolidation
         >>> Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1]).size_["nodes"]
-        129
+        2049
         """
         return json.loads(self._learned().size)
 

@@ -164,7 +164,26 @@ def kind(distinct):
 
 
 def fraction(name, value):
-    """A fraction from 0 to 1, given as a number or as text such as ``"5%"``."""
+    """A fraction from 0 to 1, given as a number or as text such as ``"5%"``.
+
+    Parameters
+    ----------
+    name : str
+        What errors call it.
+    value : float or str
+        The fraction.
+
+    Returns
+    -------
+    float
+        The fraction.
+
+    Examples
+    --------
+    >>> from autoactivator.rows import fraction
+    >>> fraction("reject", "5%")
+    0.05
+    """
     given = value
     try:
         if isinstance(value, str):

@@ -46,7 +46,7 @@ def test_a_client_answers_like_the_estimator(serve, clusters, tmp_path):
     assert client.classes_.tolist() == model.classes_.tolist() == [0, 1, 2, 3]
     assert client.predict(X).tolist() == model.predict(X).tolist()
     assert np.allclose(client.predict_proba(X), model.predict_proba(X), atol=1e-5)
-    assert client.predict(X, reject=0.5).tolist().count(None) > 10
+    assert client.predict(X + 9, reject=0.5).tolist() == [None] * len(X)
     assert [task["classes"] for task in client.growth_] == [task["classes"] for task in model.growth_]
     (tmp_path / "home.aact").write_bytes(client.download())
     assert autoactivator.load(tmp_path / "home.aact").predict(X).tolist() == model.predict(X).tolist()

@@ -12,7 +12,7 @@ from .base import Entrant
 
 class AutoActivator(Entrant):
     label = "**AutoActivator**"
-    keeps = "sums"
+    keeps = "sums, and up to 4,096 rows"
 
     def __init__(self, setting, **parameters):
         super().__init__(setting)
@@ -30,7 +30,7 @@ class AutoActivator(Entrant):
         return self.model.predict_proba(x)
 
     def strange(self, x):
-        return 1 - self.model.known(x) if hasattr(self.model, "known") else super().strange(x)
+        return 1 - self.model.known(x)
 
     def rejects(self, x, share):
         return np.array([answer is None for answer in self.model.predict(x, reject=share)])
