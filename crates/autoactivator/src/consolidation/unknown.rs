@@ -139,15 +139,17 @@ impl Unknown {
         let Standard { shift, scale } = &self.standard;
         let deviations = Matrix::from_fn(h.len(), n, |i, j| (h.row(i)[j] - shift[j]) * scale[j]);
         let white = product(deviations.view(), self.whitening.view());
-        let shared = product(evidence.view(), self.shared.view());
+        // Both parts of the relative distance are large where classes lie far apart, and nearly cancel.
+        let evidence = evidence.to_f64();
+        let shared = product(evidence.view(), self.shared.to_f64().view());
         let strange = |i: usize| {
             let n_classes = self.lengths.len();
-            let closest = (0..n_classes).map(|c| self.lengths[c] - 2.0 * evidence[(i, c)]);
-            let closest = closest.fold(f32::INFINITY, f32::min);
-            let explained: f32 = (0..n_classes).map(|c| shared[(i, c)] * evidence[(i, c)]).sum();
+            let closest = (0..n_classes).map(|c| f64::from(self.lengths[c]) - 2.0 * evidence[(i, c)]);
+            let closest = closest.fold(f64::INFINITY, f64::min);
+            let explained: f64 = (0..n_classes).map(|c| shared[(i, c)] * evidence[(i, c)]).sum();
             let apart: f32 = (0..n).map(|j| white[(i, j)] * white[(i, j)]).sum();
             // The length of the row itself is in both distances of the relative one, and cancels.
-            self.usual[0].units(closest + explained) + self.usual[1].units(apart)
+            self.usual[0].units((closest + explained) as f32) + self.usual[1].units(apart)
         };
         (0..h.len()).map(strange).collect()
     }

@@ -28,7 +28,8 @@ const RANKING: usize = 1024;
 /// Fewer witnesses than this cannot rank constants: one answer more or less would decide.
 const TOO_FEW: usize = 16;
 
-/// Largest error of scores, which are logarithms of probabilities, by single precision.
+/// Largest error by single precision of scores, which are logarithms of probabilities, and of strangeness, whose unit is
+/// its spread.
 const ROUNDING: f64 = 0.05;
 
 /// Number of witnesses that show it.
@@ -235,7 +236,7 @@ impl Search<'_> {
         let (readout, weights) = self.readout(&evidence, theta, spread, relative)?;
         // Rows that were learned are answered better than left-out ones, unless rounding has spoilt the answers.
         let sound = jury.witnesses.is_empty()
-            || (jury.rounding(&readout, &weights) < ROUNDING
+            || (jury.rounding(&readout, &weights, unknown.as_ref()) < ROUNDING
                 && jury.loss(&readout) <= ROUNDED.0 * loss + ROUNDED.1);
         let unit = readout.unit();
         sound.then_some(Solution {
@@ -336,12 +337,19 @@ impl<'a> Jury<'a> {
         }
     }
 
-    /// How far scores in single precision are from those of the same `weights` in double: the root mean square of
-    /// some witnesses' scores about the mean of each row.
-    fn rounding(&self, readout: &Readout, weights: &Matrix<f64>) -> f64 {
+    /// How far scores and strangeness in single precision are from those of the same `weights` in double: the root
+    /// mean square over some witnesses, of scores about the mean of each row.
+    fn rounding(&self, readout: &Readout, weights: &Matrix<f64>, unknown: Option<&Unknown>) -> f64 {
         let few = self.first(COMPARED);
-        let single = readout.scores(readout.evidence(few.outputs.rows().into()));
+        let evidence = readout.evidence(few.outputs.rows().into());
         let double = product(few.columns.t(), weights.view());
+        let strange = unknown.map_or(0.0, |unknown| {
+            let of = |evidence: &Matrix<f32>| unknown.strangeness(few.outputs.rows(), evidence);
+            let pairs = of(&evidence).into_iter().zip(of(&double.to_f32()));
+            let apart: Vec<f64> = pairs.map(|(a, b)| f64::from(a - b).powi(2)).collect();
+            (apart.iter().sum::<f64>() / apart.len().max(1) as f64).sqrt()
+        });
+        let single = readout.scores(evidence);
         let Some(blend) = &readout.blend else {
             return 0.0;
         };
@@ -355,7 +363,8 @@ impl<'a> Jury<'a> {
             let mean = (0..n_classes).map(|c| apart(i, c)).sum::<f64>() / n_classes as f64;
             (0..n_classes).map(|c| (apart(i, c) - mean).powi(2)).sum::<f64>()
         };
-        ((0..n).map(of_row).sum::<f64>() / (n * n_classes).max(1) as f64).sqrt()
+        let scores = ((0..n).map(of_row).sum::<f64>() / (n * n_classes).max(1) as f64).sqrt();
+        scores.max(strange)
     }
 
     /// The mean of -log softmax(scores) of the own class, as a model in single precision answers.
