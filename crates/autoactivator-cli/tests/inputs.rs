@@ -161,7 +161,7 @@ fn a_damaged_image_is_named_and_skipped() {
         "--strict",
     ];
     // Threads read ahead, so which of the damaged images is found first is open.
-    place.refuse(&words, &["photos/plate/"]);
+    place.refuse(&words, &["error: photos/"]);
     assert!(!place.exists("m.aact"));
 }
 
