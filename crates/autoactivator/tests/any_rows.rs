@@ -37,6 +37,7 @@ fn spec() -> impl Strategy<Value = Option<PoolSpec>> {
         Just(Some(stack(Preparation::Standardise))),
         Just(Some(stack(Preparation::SquareRoot))),
         Just(Some(stack(Preparation::RowSquareRoot))),
+        Just(Some(stack(Preparation::Row))),
         Just(Some(PoolSpec::Uniform(UniformSpec {
             nodes: 9,
             scope: 0.5,

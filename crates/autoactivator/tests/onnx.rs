@@ -33,13 +33,14 @@ const ACTIVATIONS: [Activation; 4] = [
     Activation::Square,
 ];
 
-const PREPARATIONS: [Preparation; 6] = [
+const PREPARATIONS: [Preparation; 7] = [
     Preparation::None,
     Preparation::Columns,
     Preparation::SoftRoot,
     Preparation::Standardise,
     Preparation::SquareRoot,
     Preparation::RowSquareRoot,
+    Preparation::Row,
 ];
 
 /// Noisy images around one random image per class.

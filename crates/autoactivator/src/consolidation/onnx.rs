@@ -5,7 +5,7 @@
 
 use super::calibration::Calibration;
 use super::deployed::Deployed;
-use super::unknown::Unknown;
+use super::unknown::{Unknown, spaced};
 use crate::onnx::{Attribute, Element, Graph, Value};
 use crate::pool;
 
@@ -42,7 +42,7 @@ impl Deployed {
         graph.output("scores", &scores, Element::Float, &[n_classes]);
         graph.output("probabilities", &probabilities, Element::Float, &[n_classes]);
         if let Some(unknown) = &self.unknown {
-            let known = known(&mut graph, unknown, &h, &evidence);
+            let known = known(&mut graph, unknown, &h, self.pool.n_nodes(), &evidence);
             graph.output("known", &known, Element::Float, &[1]);
         }
         graph
@@ -70,7 +70,7 @@ fn mixture(graph: &mut Graph, scores: &Value, calibration: &Calibration) -> Valu
 }
 
 /// The share of known rows that are at least as strange, as [`Unknown::strangeness`] and [`Unknown::share`] have it.
-fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, evidence: &Value) -> Value {
+fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, n_nodes: usize, evidence: &Value) -> Value {
     let n = unknown.n_nodes();
     let n_classes = unknown.lengths.len();
     let lengths = graph.floats(&[n_classes], &unknown.lengths);
@@ -82,16 +82,22 @@ fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, evidence: &Value) -> V
     let explained = graph.sum(&explained);
     let relative = graph.apply("Add", &[&closest, &explained]);
 
-    let first = graph.gather(h, 0..n);
+    let shares = graph.floats(&[n_classes], &unknown.shares);
+    let offsets = graph.floats(&[n_classes], &unknown.offsets);
+    let likely = graph.apply("Mul", &[evidence, &shares]);
+    let unlikely = graph.apply("Sub", &[&offsets, &likely]);
+    let unlikely = graph.reduce("ReduceMin", &unlikely);
+
+    let nodes = graph.gather(h, spaced(n, n_nodes));
     let shift = graph.floats(&[n], &unknown.standard.shift);
     let scale = graph.floats(&[n], &unknown.standard.scale);
-    let deviation = graph.apply("Sub", &[&first, &shift]);
+    let deviation = graph.apply("Sub", &[&nodes, &shift]);
     let deviation = graph.apply("Mul", &[&deviation, &scale]);
     let white = graph.linear(&deviation, &unknown.whitening, &vec![0.0; n]);
     let squares = graph.apply("Mul", &[&white, &white]);
     let apart = graph.sum(&squares);
 
-    let units: Vec<Value> = [relative, apart]
+    let units: Vec<Value> = [relative, unlikely, apart]
         .iter()
         .zip(unknown.usual)
         .map(|(distance, usual)| {
@@ -100,6 +106,7 @@ fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, evidence: &Value) -> V
         })
         .collect();
     let strange = graph.apply("Add", &[&units[0], &units[1]]);
+    let strange = graph.apply("Add", &[&strange, &units[2]]);
     let known = graph.floats(&[unknown.known.len()], &unknown.known);
     let less = graph.apply("Less", &[&known, &strange]);
     let less = graph.apply_with("Cast", &[&less], &[Attribute::Int("to", 1)]);

@@ -82,7 +82,7 @@ struct ReadoutDescription {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     blended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    unknown: Option<[f32; 4]>,
+    unknown: Option<[f32; 6]>,
 }
 
 pub fn pack(learner: &Consolidation) -> Container {
@@ -303,9 +303,11 @@ fn unpack_blend(container: &Container, n_classes: usize) -> Result<Blend, String
     Ok(Blend { weights, biases })
 }
 
-/// Puts what tells "unknown" into a container, and returns its four single numbers.
-fn pack_unknown(container: &mut Container, unknown: &Unknown) -> [f32; 4] {
+/// Puts what tells "unknown" into a container, and returns its six single numbers.
+fn pack_unknown(container: &mut Container, unknown: &Unknown) -> [f32; 6] {
     container.put_single("unknown.lengths", &unknown.lengths);
+    container.put_single("unknown.shares", &unknown.shares);
+    container.put_single("unknown.offsets", &unknown.offsets);
     container.put_single("unknown.shared", unknown.shared.values());
     container.put_single("unknown.shift", &unknown.standard.shift);
     container.put_single("unknown.scale", &unknown.standard.scale);
@@ -315,13 +317,13 @@ fn pack_unknown(container: &mut Container, unknown: &Unknown) -> [f32; 4] {
         .collect();
     container.put_single("unknown.whitening", &triangle);
     container.put_single("unknown.known", &unknown.known);
-    let [relative, apart] = unknown.usual;
-    [relative.middle, relative.spread, apart.middle, apart.spread]
+    let [relative, likely, apart] = unknown.usual.map(|usual| [usual.middle, usual.spread]);
+    [relative[0], relative[1], likely[0], likely[1], apart[0], apart[1]]
 }
 
 fn unpack_unknown(
     container: &Container,
-    usual: [f32; 4],
+    usual: [f32; 6],
     n_classes: usize,
     n_nodes: usize,
 ) -> Result<Unknown, String> {
@@ -331,15 +333,22 @@ fn unpack_unknown(
     let n = shift.len();
     let unknown = Unknown {
         lengths: container.list("unknown.lengths")?,
+        shares: container.list("unknown.shares")?,
+        offsets: container.list("unknown.offsets")?,
         shared: square(container, "unknown.shared", n_classes)?,
         whitening: Matrix::zeros(n.min(n_nodes), n.min(n_nodes)),
         standard: Standard { shift, scale },
-        usual: [(usual[0], usual[1]), (usual[2], usual[3])].map(|(middle, spread)| Usual { middle, spread }),
+        usual: [0, 2, 4].map(|k| Usual {
+            middle: usual[k],
+            spread: usual[k + 1],
+        }),
         known: container.list("unknown.known")?,
     };
     let fits = n <= n_nodes
         && unknown.standard.scale.len() == n
-        && unknown.lengths.len() == n_classes
+        && [&unknown.lengths, &unknown.shares, &unknown.offsets]
+            .iter()
+            .all(|list| list.len() == n_classes)
         && unknown.known.is_sorted()
         && triangle.len() == n * (n + 1) / 2
         && unknown.is_sound();

@@ -1,31 +1,47 @@
 //! "Unknown": how strange a row is beside rows that were learned.
 //!
-//! Two distances tell. The relative one asks how much closer a row is to some class than to the mean of all
-//! rows: it finds rows that lie between known classes. The other asks how far a row is from all rows, and finds
-//! what looks like nothing seen before. Each is brought to the spread that it has over left-out witnesses, and the
-//! two are added. How strange witnesses are says what that means: a row is as well known as the share of
-//! witnesses that are stranger.
+//! Three distances tell. The relative one asks how much closer a row is to some class than to the mean of all
+//! rows: it finds rows that lie between known classes. The likely one asks the same with one scatter for both, and
+//! with class means as far as they can be believed: it finds rows that are like no class in what tells classes apart.
+//! The last one asks how far a row is from all rows, and finds what looks like nothing seen before. Each is brought to the spread that it
+//! has over left-out witnesses, and the three are added. How strange witnesses are says what that means: a row is as
+//! well known as the share of witnesses that are stranger.
 
-use super::readout::{Centred, Evidence, Jury, LeftOut, left_out_distance};
+use super::readout::{Belief, Centred, Evidence, Jury, LeftOut, left_out_distance};
 use crate::math::{Cholesky, Matrix, product};
 use crate::pool::Standard;
 
-/// Number of nodes, the first of the pool, that the distance from all rows is measured in: its cost is their square.
-const NODES: usize = 1024;
+/// Least and largest number of nodes, evenly spaced in the pool, that the distance from all rows is measured in, if
+/// there are enough: half of the pool, but the cost is the square.
+const NODES: (usize, usize) = (1024, 2048);
+
+/// Number of nodes out of `n_nodes` that the distance from all rows is measured in.
+fn n_spaced(n_nodes: usize) -> usize {
+    (n_nodes / 2).clamp(NODES.0, NODES.1).min(n_nodes)
+}
+
+/// Places of `n` evenly spaced nodes out of `n_nodes`.
+pub(super) fn spaced(n: usize, n_nodes: usize) -> impl Iterator<Item = usize> {
+    (0..n).map(move |j| j * n_nodes / n)
+}
 
 /// How strange rows are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unknown {
     /// N K_cc less what a class of few rows is expected to be too far: `(n_classes)`.
     pub lengths: Vec<f32>,
+    /// g, how far each class mean is believed: `(n_classes)`.
+    pub shares: Vec<f32>,
+    /// g² N K_cc / 2: `(n_classes)`.
+    pub offsets: Vec<f32>,
     /// B / N, `(n_classes, n_classes)`.
     pub shared: Matrix<f32>,
-    /// Takes the outputs of the first nodes to deviations from their mean.
+    /// Takes the outputs of the spaced nodes to deviations from their mean.
     pub standard: Standard,
-    /// √N L⁻¹ of the first nodes, transposed: a deviation times this is as long as it is unusual.
+    /// √N L⁻¹ of these nodes, transposed: a deviation times this is as long as it is unusual.
     pub whitening: Matrix<f32>,
-    /// Middle and spread of both distances over known rows.
-    pub usual: [Usual; 2],
+    /// Middle and spread of the relative distance, the likely one and the one from all rows, over known rows.
+    pub usual: [Usual; 3],
     /// How strange known rows are, ascending.
     pub known: Vec<f32>,
 }
@@ -40,8 +56,8 @@ pub struct Usual {
 }
 
 impl Usual {
-    fn of(values: &[f64]) -> Self {
-        let mut sorted = values.to_vec();
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = values.collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
         let spread = (at(0.75) - at(0.25)) as f32;
@@ -63,40 +79,43 @@ impl Unknown {
         evidence: &Evidence<'_, f64>,
         jury: &Jury<'_>,
         left_out: &LeftOut,
-        spread: f64,
+        belief: Belief,
         rho: f64,
     ) -> Option<Self> {
         let centred = evidence.around.centred;
-        let n_rows = centred.n_rows();
-        let excess: Vec<f64> = centred.counts.iter().map(|n| spread / n.max(1.0)).collect();
-        let (factor, apart) = apart_from_all(centred, jury, rho)?;
-        let relative: Vec<f64> = (0..jury.witnesses.len())
-            .map(|i| {
-                let closest = (0..excess.len()).map(|c| -2.0 * left_out.lda[(i, c)] - excess[c]);
-                closest.fold(f64::INFINITY, f64::min) - left_out.apart[i]
-            })
-            .collect();
-        let usual = [Usual::of(&relative), Usual::of(&apart)];
-        let strange = relative.iter().zip(&apart);
-        let strange = strange.map(|(&r, &a)| usual[0].units(r as f32) + usual[1].units(a as f32));
+        let (n_rows, counts) = (centred.n_rows(), &centred.counts);
+        let excess: Vec<f64> = counts.iter().map(|n| belief.spread / n.max(1.0)).collect();
+        let nodes: Vec<usize> = spaced(n_spaced(centred.n_nodes()), centred.n_nodes()).collect();
+        let (factor, apart) = apart_from_all(centred, jury, &nodes, rho)?;
+        let distances = distances(jury, left_out, counts, belief, &excess)
+            .into_iter()
+            .zip(apart)
+            .map(|([relative, likely], apart)| [relative, likely, apart]);
+        let distances: Vec<[f64; 3]> = distances.collect();
+        let usual = [0, 1, 2].map(|k| Usual::of(distances.iter().map(|d| d[k])));
         let copies = jury
             .witnesses
             .iter()
             .map(|w| w.copies.round().clamp(1.0, 8.0) as usize);
-        let mut known: Vec<f32> = strange
+        let mut known: Vec<f32> = distances
+            .iter()
             .zip(copies)
-            .flat_map(|(s, copies)| std::iter::repeat_n(s, copies))
+            .flat_map(|(distances, copies)| std::iter::repeat_n(strange(usual, *distances), copies))
             .collect();
         known.sort_unstable_by(f32::total_cmp);
-        let n_classes = excess.len();
+        let n_classes = counts.len();
+        let length = |c: usize| n_rows * evidence.inner[(c, c)];
+        let shares: Vec<f64> = counts.iter().map(|&count| belief.of(count)).collect();
         let unknown = Self {
-            lengths: (0..n_classes)
-                .map(|c| (n_rows * evidence.inner[(c, c)] - excess[c]) as f32)
+            lengths: (0..n_classes).map(|c| (length(c) - excess[c]) as f32).collect(),
+            offsets: (0..n_classes)
+                .map(|c| (0.5 * shares[c] * shares[c] * length(c)) as f32)
                 .collect(),
+            shares: shares.iter().map(|&share| share as f32).collect(),
             shared: Matrix::from_fn(n_classes, n_classes, |i, j| {
                 (evidence.ridge[(i, j)] / n_rows) as f32
             }),
-            standard: centred.first_nodes(factor.n_cols()),
+            standard: centred.standard_of(&nodes),
             whitening: whitening(&factor, n_rows),
             usual,
             known,
@@ -107,9 +126,12 @@ impl Unknown {
     /// The same strangeness from evidence in this unit.
     pub(crate) fn in_units_of(mut self, unit: f32) -> Self {
         self.lengths.iter_mut().for_each(|v| *v /= unit);
+        self.offsets.iter_mut().for_each(|v| *v /= unit);
         self.shared.values_mut().iter_mut().for_each(|v| *v *= unit);
-        self.usual[0].middle /= unit;
-        self.usual[0].spread /= unit;
+        for usual in &mut self.usual[..2] {
+            usual.middle /= unit;
+            usual.spread /= unit;
+        }
         self
     }
 
@@ -121,12 +143,13 @@ impl Unknown {
     /// Number of floats: of the whitening, one triangle.
     pub fn n_floats(&self) -> usize {
         let n = self.n_nodes();
-        self.lengths.len() + self.shared.values().len() + 2 * n + n * (n + 1) / 2 + 4 + self.known.len()
+        3 * self.lengths.len() + self.shared.values().len() + 2 * n + n * (n + 1) / 2 + 6 + self.known.len()
     }
 
     /// Whether all numbers are finite and there is something to compare with.
     pub(crate) fn is_sound(&self) -> bool {
-        let numbers = self.lengths.iter().chain(self.shared.values());
+        let by_class = self.lengths.iter().chain(&self.shares).chain(&self.offsets);
+        let numbers = by_class.chain(self.shared.values());
         let numbers = numbers.chain(self.whitening.values()).chain(&self.known);
         let usual = self.usual.iter().flat_map(|u| [u.middle, u.spread]);
         let finite = numbers.copied().chain(usual).all(f32::is_finite);
@@ -137,21 +160,25 @@ impl Unknown {
     pub fn strangeness(&self, h: crate::data::Rows<'_>, evidence: &Matrix<f32>) -> Vec<f32> {
         let n = self.n_nodes();
         let Standard { shift, scale } = &self.standard;
-        let deviations = Matrix::from_fn(h.len(), n, |i, j| (h.row(i)[j] - shift[j]) * scale[j]);
+        let nodes: Vec<usize> = spaced(n, h.n_features()).collect();
+        let deviations = Matrix::from_fn(h.len(), n, |i, j| (h.row(i)[nodes[j]] - shift[j]) * scale[j]);
         let white = product(deviations.view(), self.whitening.view());
         // Both parts of the relative distance are large where classes lie far apart, and nearly cancel.
         let evidence = evidence.to_f64();
         let shared = product(evidence.view(), self.shared.to_f64().view());
-        let strange = |i: usize| {
-            let n_classes = self.lengths.len();
-            let closest = (0..n_classes).map(|c| f64::from(self.lengths[c]) - 2.0 * evidence[(i, c)]);
-            let closest = closest.fold(f64::INFINITY, f64::min);
-            let explained: f64 = (0..n_classes).map(|c| shared[(i, c)] * evidence[(i, c)]).sum();
-            let apart: f32 = (0..n).map(|j| white[(i, j)] * white[(i, j)]).sum();
+        let of_row = |i: usize| {
+            let (mut closest, mut unlikely, mut explained) = (f64::INFINITY, f64::INFINITY, 0.0);
+            for c in 0..self.lengths.len() {
+                let u = evidence[(i, c)];
+                closest = closest.min(f64::from(self.lengths[c]) - 2.0 * u);
+                unlikely = unlikely.min(f64::from(self.offsets[c]) - f64::from(self.shares[c]) * u);
+                explained += shared[(i, c)] * u;
+            }
+            let apart: f64 = (0..n).map(|j| f64::from(white[(i, j)]).powi(2)).sum();
             // The length of the row itself is in both distances of the relative one, and cancels.
-            self.usual[0].units((closest + explained) as f32) + self.usual[1].units(apart)
+            strange(self.usual, [closest + explained, unlikely, apart])
         };
-        (0..h.len()).map(strange).collect()
+        (0..h.len()).map(of_row).collect()
     }
 
     /// How well known each row is: [`share`](Self::share) of its strangeness.
@@ -167,11 +194,46 @@ impl Unknown {
     }
 }
 
-/// The factor of the first nodes' scatter, and how far each witness, left out, is from the mean of all rows.
-fn apart_from_all(centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<(Matrix<f64>, Vec<f64>)> {
-    let n = centred.n_nodes().min(NODES);
-    let factor = Cholesky::new(centred.first_scatter(n, rho))?;
-    let columns = Matrix::from_fn(n, jury.columns.n_cols(), |i, j| jury.columns[(i, j)]);
+/// The sum of the three distances, each in units of its spread over known rows.
+fn strange(usual: [Usual; 3], distances: [f64; 3]) -> f32 {
+    let units = usual.iter().zip(distances);
+    units.map(|(usual, distance)| usual.units(distance as f32)).sum()
+}
+
+/// The relative distance of each witness, left out, and the likely one.
+fn distances(
+    jury: &Jury<'_>,
+    left_out: &LeftOut,
+    counts: &[f64],
+    belief: Belief,
+    excess: &[f64],
+) -> Vec<[f64; 2]> {
+    let of_witness = |i: usize| {
+        let witness = jury.witnesses[i];
+        let (mut closest, mut unlikely) = (f64::INFINITY, f64::INFINITY);
+        for (c, &count) in counts.iter().enumerate() {
+            let own = if c == witness.place as usize { 1.0 } else { 0.0 };
+            let share = belief.of(count - own * witness.weight / witness.copies);
+            let likely = share * (left_out.evidence[(i, c)] - 0.5 * share * left_out.lengths[(i, c)]);
+            closest = closest.min(left_out.distance(i, c) - excess[c]);
+            unlikely = unlikely.min(-likely);
+        }
+        [closest - left_out.apart[i], unlikely]
+    };
+    (0..jury.witnesses.len()).map(of_witness).collect()
+}
+
+/// The factor of these nodes' scatter, and how far each witness, left out, is from the mean of all rows.
+fn apart_from_all(
+    centred: &Centred,
+    jury: &Jury<'_>,
+    nodes: &[usize],
+    rho: f64,
+) -> Option<(Matrix<f64>, Vec<f64>)> {
+    let factor = Cholesky::new(centred.scatter_of(nodes, rho))?;
+    let columns = Matrix::from_fn(nodes.len(), jury.columns.n_cols(), |i, j| {
+        jury.columns[(nodes[i], j)]
+    });
     let lengths = factor.lengths(columns);
     let apart = lengths.iter().zip(&jury.witnesses).map(|(&length, witness)| {
         left_out_distance(length, witness.weight / witness.copies, centred.n_rows())

@@ -2,8 +2,9 @@
 //!
 //! Four rules, from what the first task shows. Images of some size get filters and random nodes on them. Wide
 //! rows whose length tells nothing, because it is always the same or made of amounts, such as embeddings of length 1,
-//! pooled activations or pixels, are directions: their roots are brought to one length, and random nodes are squares
-//! of projections. Everything else is a table of columns with units of their own, which are made comparable one by
+//! pooled activations or pixels, are directions: they are brought to one length, and random nodes are squares of
+//! projections. Amounts have long tails, so their roots are taken first; of values with a sign, which have none, a root
+//! would only blow up the smallest. Everything else is a table of columns with units of their own, which are made comparable one by
 //! one; random nodes are thresholds if there are few columns, and half-planes if there are many.
 
 use super::{Activation, ConvolutionSpec, FeaturesSpec, FirstTask, PoolSpec, Preparation, Recipe, StackSpec};
@@ -38,7 +39,7 @@ pub(crate) fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
         Some(shape) if shape.height.min(shape.width) >= SMALLEST_IMAGE => {
             filters(shape.height.min(shape.width))
         }
-        _ if are_directions(task.x) => directions(task.x.n_features()),
+        _ if are_directions(task.x) => directions(task.x),
         _ if task.x.n_features() >= WIDE => many_columns(task.x.n_features()),
         _ => columns(),
     }
@@ -64,13 +65,17 @@ fn filters(smallest: usize) -> PoolSpec {
 }
 
 /// Rows brought to one length, and squares of projections. Nothing is learned from the first task.
-fn directions(n_features: usize) -> PoolSpec {
-    let preparation = Preparation::RowSquareRoot;
+fn directions(x: Rows<'_>) -> PoolSpec {
+    let preparation = if are_amounts(x) {
+        Preparation::RowSquareRoot
+    } else {
+        Preparation::Row
+    };
     let first = PoolSpec::Features(FeaturesSpec { preparation });
     PoolSpec::Stack(StackSpec {
         preparation: Preparation::None,
         activations: vec![Activation::Square],
-        ..StackSpec::over(first, on_many(n_features))
+        ..StackSpec::over(first, on_many(x.n_features()))
     })
 }
 
@@ -98,8 +103,9 @@ fn on_many(n_features: usize) -> usize {
     (each * n_features).min(most)
 }
 
-/// Whether rows are directions: nothing is below zero or all rows have one length, and the effective number of columns that make up their length, (Σ v)²/Σ v² with v the
-/// mean square of each column, is large. Columns of different units have few, since the largest unit dominates.
+/// Whether rows are directions: they are amounts or have one length, and the effective number of columns that make up
+/// their length, (Σ v)²/Σ v² with v the mean square of each column, is large. Columns of different units have few,
+/// since the largest unit dominates.
 fn are_directions(x: Rows<'_>) -> bool {
     if x.n_features() < WIDE {
         return false;
@@ -112,7 +118,12 @@ fn are_directions(x: Rows<'_>) -> bool {
     let sum: f64 = squares.iter().sum();
     let of_squares: f64 = squares.iter().map(|v| v * v).sum();
     let wide = of_squares > 0.0 && sum * sum >= TAKING_PART * of_squares;
-    wide && (x.values().iter().all(|&v| v >= 0.0) || have_one_length(x))
+    wide && (are_amounts(x) || have_one_length(x))
+}
+
+/// Whether nothing is below zero.
+fn are_amounts(x: Rows<'_>) -> bool {
+    x.values().iter().all(|&v| v >= 0.0)
 }
 
 /// Whether all rows have the same length, but for the rounding of half precision.

@@ -33,12 +33,17 @@ pub enum Preparation {
     /// A signed square root, then mean 0 and deviation 1 within each row. Nothing is learned from the first
     /// task, so the pool is the same whatever task comes first.
     RowSquareRoot,
+    /// Mean 0 and deviation 1 within each row, and nothing else: for rows that are no amounts, such as embeddings.
+    Row,
 }
 
 impl Preparation {
     /// Whether nothing is learned from the first task.
     pub fn is_private(self) -> bool {
-        matches!(self, Self::None | Self::SoftRoot | Self::RowSquareRoot)
+        matches!(
+            self,
+            Self::None | Self::SoftRoot | Self::RowSquareRoot | Self::Row
+        )
     }
 }
 
@@ -194,7 +199,12 @@ impl Prepared {
         let length = (x.n_features() as f32).sqrt();
         values.par_chunks_mut(x.n_features()).for_each(|row| {
             row.iter_mut().for_each(|v| *v = self.preparation.root(*v));
-            if self.preparation == Preparation::RowSquareRoot {
+            if self.preparation == Preparation::Row {
+                // Roots of the largest numbers have squares that are finite; these numbers themselves do not.
+                let largest = row.iter().fold(f32::MIN_POSITIVE, |most, v| most.max(v.abs()));
+                row.iter_mut().for_each(|v| *v /= largest);
+            }
+            if matches!(self.preparation, Preparation::RowSquareRoot | Preparation::Row) {
                 let mean = row.iter().sum::<f32>() / row.len() as f32;
                 row.iter_mut().for_each(|v| *v -= mean);
             }
@@ -244,8 +254,15 @@ impl Prepared {
             }
             Preparation::RowSquareRoot => {
                 let root = signed_root(graph, x);
-                let mean = graph.reduce("ReduceMean", &root);
-                graph.apply("Sub", &[&root, &mean])
+                about_mean(graph, &root)
+            }
+            Preparation::Row => {
+                let size = graph.apply("Abs", &[x]);
+                let largest = graph.reduce("ReduceMax", &size);
+                let least = graph.floats(&[], &[f32::MIN_POSITIVE]);
+                let largest = graph.apply("Max", &[&largest, &least]);
+                let scaled = graph.apply("Div", &[x, &largest]);
+                about_mean(graph, &scaled)
             }
         };
         if !self.preparation.has_rows_of_one_length() {
@@ -254,6 +271,11 @@ impl Prepared {
         let factor = length_factor(graph, &comparable, n_features);
         graph.apply("Mul", &[&comparable, &factor])
     }
+}
+
+fn about_mean(graph: &mut Graph, x: &Value) -> Value {
+    let mean = graph.reduce("ReduceMean", x);
+    graph.apply("Sub", &[x, &mean])
 }
 
 fn signed_root(graph: &mut Graph, x: &Value) -> Value {
@@ -288,14 +310,17 @@ impl Preparation {
 
     /// Whether every prepared row has the length √n_features.
     pub fn has_rows_of_one_length(self) -> bool {
-        matches!(self, Self::Standardise | Self::SquareRoot | Self::RowSquareRoot)
+        matches!(
+            self,
+            Self::Standardise | Self::SquareRoot | Self::RowSquareRoot | Self::Row
+        )
     }
 
     fn root(self, v: f32) -> f32 {
         match self {
             Self::SquareRoot | Self::RowSquareRoot => v.abs().sqrt().copysign(v),
             Self::SoftRoot => v / (1.0 + v.abs()).sqrt(),
-            Self::None | Self::Columns | Self::Standardise => v,
+            Self::None | Self::Columns | Self::Standardise | Self::Row => v,
         }
     }
 }

@@ -22,11 +22,15 @@ pub struct Jury<'a> {
 
 /// Scores of witnesses that were left out.
 pub struct LeftOut {
-    /// -N/2 times the squared distance to each class mean, `(n_witnesses, n_classes)`.
-    pub lda: Matrix<f64>,
+    /// Evidence for each class, `(n_witnesses, n_classes)`.
+    pub evidence: Matrix<f64>,
+    /// Squared length of each class mean, as it would be without the witness, `(n_witnesses, n_classes)`.
+    pub lengths: Matrix<f64>,
+    /// Squared length of each witness. All three are about the mean of the other rows, in units of their scatter.
+    pub own: Vec<f64>,
     /// One-hot least squares, `(n_witnesses, n_classes)`.
     pub ridge: Matrix<f64>,
-    /// How far each witness is from the mean of all rows, squared, in units of their scatter.
+    /// How far each witness is from the mean of all rows, squared, in units of how all rows scatter.
     pub apart: Vec<f64>,
 }
 
@@ -34,48 +38,35 @@ impl LeftOut {
     /// The scores of `jury`; `None` when a row determines its own answer entirely, which is a sign of rounding.
     pub fn new<T: Real>(evidence: &Evidence<'_, T>, jury: &Jury<'_>) -> Option<Self> {
         let centred = evidence.around.centred;
-        let (n_rows, n_classes) = (centred.n_rows(), centred.counts.len());
+        let n_rows = centred.n_rows();
         let columns = &jury.columns;
         let cast = Matrix::from_fn(columns.n_rows(), columns.n_cols(), |i, j| {
             T::nearest(columns[(i, j)])
         });
         let solved = evidence.factor.forward(cast);
         let u = product(solved.t(), evidence.means.view());
-        let u = Matrix::from_fn(u.n_rows(), n_classes, |i, c| u[(i, c)].into());
+        let u = Matrix::from_fn(u.n_rows(), u.n_cols(), |i, c| u[(i, c)].into());
         let fitted = product(u.view(), evidence.ridge.view());
+        let (n, n_classes) = (u.n_rows(), u.n_cols());
         let mut out = Self {
-            lda: Matrix::zeros(jury.witnesses.len(), n_classes),
-            ridge: Matrix::zeros(jury.witnesses.len(), n_classes),
-            apart: Vec::new(),
+            evidence: Matrix::zeros(n, n_classes),
+            lengths: Matrix::zeros(n, n_classes),
+            own: Vec::with_capacity(n),
+            ridge: Matrix::zeros(n, n_classes),
+            apart: Vec::with_capacity(n),
         };
-        let inner = &evidence.inner;
         for (i, witness) in jury.witnesses.iter().enumerate() {
             let own = witness.place as usize;
-            let (weight, count) = (witness.weight / witness.copies, centred.counts[own]);
+            let weight = witness.weight / witness.copies;
             let length: f64 = solved.col(i).iter().map(|&v| v.into() * v.into()).sum();
-            let distance = |c: usize| length - 2.0 * u[(i, c)] + inner[(c, c)];
-            let moved = count / (count - weight);
-            let taken = if evidence.around.scatters {
-                weight * moved
-            } else {
-                0.0
-            };
-            let to_own = distance(own);
-            let free = 1.0 - taken * to_own;
+            out.measure(evidence, i, own, weight, length, &u)?;
             let explained: f64 = (0..n_classes).map(|c| fitted[(i, c)] * u[(i, c)]).sum();
             let apart = (length - explained).max(0.0);
             let leverage = weight * (apart + 1.0 / n_rows);
-            if !(free > FREE && 1.0 - leverage > FREE) {
+            if 1.0 - leverage <= FREE {
                 return None;
             }
             for c in 0..n_classes {
-                let along = length - u[(i, c)] - u[(i, own)] + inner[(own, c)];
-                let left = if c == own {
-                    moved * moved * to_own / free
-                } else {
-                    distance(c) + taken * along * along / free
-                };
-                out.lda[(i, c)] = -0.5 * (n_rows - weight) * left;
                 let target = if c == own { 1.0 } else { 0.0 };
                 let score = fitted[(i, c)] + centred.counts[c] / n_rows;
                 out.ridge[(i, c)] = (score - leverage * target) / (1.0 - leverage);
@@ -85,13 +76,64 @@ impl LeftOut {
         Some(out)
     }
 
-    /// N d²/(1 + 1/n) to the own class, on average: how far rows lie from the mean of their class.
+    /// Evidence and lengths of witness `i`, of the class at `own`, which is `length` long; `None` if it is alone in some direction.
+    fn measure<T>(
+        &mut self,
+        evidence: &Evidence<'_, T>,
+        i: usize,
+        own: usize,
+        weight: f64,
+        length: f64,
+        u: &Matrix<f64>,
+    ) -> Option<()> {
+        let centred = evidence.around.centred;
+        let (inner, count, n_rows) = (&evidence.inner, centred.counts[own], centred.n_rows());
+        // x and every m_c beside d = x - m_own, by A⁻¹. Without the row, A loses `taken` d dᵀ.
+        let of_row = length - u[(i, own)];
+        let of_mean = |c: usize| u[(i, c)] - inner[(own, c)];
+        let to_own = of_row - of_mean(own);
+        let taken = if evidence.around.scatters {
+            weight * count / (count - weight)
+        } else {
+            0.0
+        };
+        let free = 1.0 - taken * to_own;
+        if free.is_nan() || free <= FREE {
+            return None;
+        }
+        let gained = taken / free;
+        let length = length + gained * of_row * of_row;
+        // The mean of its own class moves away from the row, and that of all rows a little.
+        let (moved, shifted) = (weight / (count - weight), weight / (n_rows - weight));
+        for c in 0..inner.n_cols() {
+            let mut evidence = u[(i, c)] + gained * of_mean(c) * of_row;
+            let mut squared = inner[(c, c)] + gained * of_mean(c) * of_mean(c);
+            if c == own {
+                evidence -= moved * of_row / free;
+                squared += (moved * to_own - 2.0 * of_mean(own)) * moved / free;
+            }
+            let about = (1.0 + shifted) * (evidence + shifted * length);
+            self.evidence[(i, c)] = (n_rows - weight) * about;
+            let about = squared + shifted * (2.0 * evidence + shifted * length);
+            self.lengths[(i, c)] = (n_rows - weight) * about;
+        }
+        self.own
+            .push((n_rows - weight) * (1.0 + shifted).powi(2) * length);
+        Some(())
+    }
+
+    /// Squared distance of witness `i` from the mean of the class at `c`.
+    pub fn distance(&self, i: usize, c: usize) -> f64 {
+        self.own[i] - 2.0 * self.evidence[(i, c)] + self.lengths[(i, c)]
+    }
+
+    /// d²/(1 + 1/n) to the own class, on average: how far rows lie from the mean of their class.
     pub fn spread(&self, jury: &Jury<'_>, counts: &[f64]) -> f64 {
         let (mut sum, mut copies) = (0.0, 0.0);
         for (i, witness) in jury.witnesses.iter().enumerate() {
             let own = witness.place as usize;
             let others = counts[own] - witness.weight / witness.copies;
-            sum += witness.copies * -2.0 * self.lda[(i, own)] / (1.0 + 1.0 / others);
+            sum += witness.copies * self.distance(i, own) / (1.0 + 1.0 / others);
             copies += witness.copies;
         }
         if copies > 0.0 { sum / copies } else { 0.0 }
@@ -148,8 +190,8 @@ mod tests {
         }
     }
 
-    /// Distances and ridge scores of a row among these sums, by explicit inverses.
-    fn slow(centred: &Centred, row: &[f64]) -> (Vec<f64>, Vec<f64>, f64) {
+    /// Evidence, lengths, ridge scores and distance of a row among these sums, by explicit inverses.
+    fn slow(centred: &Centred, row: &[f64]) -> [Vec<f64>; 4] {
         let (n, means) = (centred.n_rows(), centred.class_means());
         let x = Matrix::from_fn(N_NODES, 1, |j, _| row[j] - centred.means[j]);
         let with_ridge = |mut a: Matrix<f64>| {
@@ -160,17 +202,16 @@ mod tests {
             with_ridge(centred.scatter(&means)),
             with_ridge(centred.gram.clone()),
         );
-        let distance = |c: usize| {
-            let apart = Matrix::from_fn(N_NODES, 1, |j, _| x[(j, 0)] - means[(j, c)]);
-            -0.5 * n * within.lengths(apart)[0]
-        };
+        let inverse = within.solve(&means);
+        let (evidence, inner) = (product(inverse.t(), x.view()), product(inverse.t(), means.view()));
         let weights = whole.solve(&centred.moments);
         let scores = product(weights.t(), x.view());
-        (
-            (0..3).map(distance).collect(),
+        [
+            (0..3).map(|c| n * evidence[(c, 0)]).collect(),
+            (0..3).map(|c| n * inner[(c, c)]).collect(),
             (0..3).map(|c| scores[(c, 0)] + centred.counts[c] / n).collect(),
-            n * whole.lengths(x)[0],
-        )
+            vec![n * within.lengths(x.clone())[0], n * whole.lengths(x)[0]],
+        ]
     }
 
     #[test]
@@ -194,22 +235,22 @@ mod tests {
             let others: Vec<usize> = (0..rows.len()).filter(|&k| k != i).collect();
             let without: Vec<&Vec<f64>> = others.iter().map(|&k| &rows[k]).collect();
             let others: Vec<u32> = others.iter().map(|&k| places[k]).collect();
-            let (lda, ridge, apart) = slow(&centred(&without, &others), &rows[i]);
+            let [evidence, lengths, ridge, own] = slow(&centred(&without, &others), &rows[i]);
+            let same = |found: f64, truth: f64, what: &str| {
+                assert!(
+                    (found - truth).abs() < 1e-8 * truth.abs().max(1.0),
+                    "{what} of {i}: {found} {truth}"
+                );
+            };
             for c in 0..3 {
-                assert!(
-                    (left_out.lda[(i, c)] - lda[c]).abs() < 1e-8 * lda[c].abs(),
-                    "lda of {i}, {c}"
-                );
-                assert!(
-                    (left_out.ridge[(i, c)] - ridge[c]).abs() < 1e-9,
-                    "ridge of {i}, {c}"
-                );
+                same(left_out.evidence[(i, c)], evidence[c], "evidence");
+                same(left_out.lengths[(i, c)], lengths[c], "length");
+                same(left_out.ridge[(i, c)], ridge[c], "ridge");
+                let distance = own[0] - 2.0 * evidence[c] + lengths[c];
+                same(left_out.distance(i, c), distance, "distance");
             }
-            assert!(
-                (left_out.apart[i] - apart).abs() < 1e-8 * apart,
-                "{i}: {} {apart}",
-                left_out.apart[i]
-            );
+            same(left_out.own[i], own[0], "own length");
+            same(left_out.apart[i], own[1], "distance from all");
         }
     }
 
@@ -224,7 +265,7 @@ mod tests {
         let x = Matrix::from_fn(N_NODES, 1, |j, _| row[j] - whole.means[j]);
         let solved = evidence.factor.forward(x);
         let u = product(evidence.means.t(), solved.view());
-        let (_, ridge, _) = slow(&whole, &row);
+        let [_, _, ridge, _] = slow(&whole, &row);
         for (c, truth) in ridge.iter().enumerate() {
             let found: f64 = (0..3).map(|k| evidence.ridge[(c, k)] * u[(k, 0)]).sum();
             assert!((found + whole.counts[c] / whole.n_rows() - truth).abs() < 1e-10);

@@ -1,9 +1,10 @@
 //! Readouts: linear scores for all classes known so far.
 //!
 //! `centred` has the sums about their mean. With witnesses, `evidence` turns them into one number per class and
-//! row, `left_out` says what the witnesses would have got had they not been learned, `blend` weighs ridge and
-//! discriminant analysis by that, and `solve` looks for the constant. Without, `sums` does what sums alone allow.
+//! row, `left_out` says what the witnesses would have got had they not been learned, `belief` how far the mean of few
+//! rows can be trusted, `blend` weighs ridge and discriminant analysis, and `solve` looks for the constant. Without, `sums` does what sums alone allow.
 
+mod belief;
 mod blend;
 mod centred;
 mod evidence;
@@ -11,6 +12,7 @@ mod left_out;
 mod solve;
 mod sums;
 
+pub(super) use belief::Belief;
 pub use centred::Centred;
 pub(super) use evidence::Evidence;
 pub(super) use left_out::{Jury, LeftOut, left_out_distance};

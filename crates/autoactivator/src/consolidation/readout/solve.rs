@@ -1,5 +1,8 @@
 //! The readout that left-out witnesses believe most: a search for the ridge constant, then one solve in full.
 
+use std::collections::BTreeMap;
+
+use super::belief::Belief;
 use super::blend::{Judged, Weighed};
 use super::centred::Centred;
 use super::evidence::{Around, Evidence};
@@ -114,15 +117,14 @@ impl Search<'_> {
             _ => {}
         }
         let few = jury.first(RANKING);
-        let power = if few.witnesses.len() < TOO_FEW {
-            FIRST
-        } else {
-            self.best_power(&few)
-        };
-        10f64.powi(power)
+        if few.witnesses.len() < TOO_FEW {
+            return 10f64.powi(FIRST);
+        }
+        10f64.powf(self.best_power(&few))
     }
 
-    fn best_power(&self, jury: &Jury<'_>) -> i32 {
+    /// The power of ten with the lowest loss; a parabola through it and its neighbours tells the rest.
+    fn best_power(&self, jury: &Jury<'_>) -> f64 {
         // Below this, what single precision has rounded away would be taken for evidence.
         let lowest = match self.wanted.precision {
             Precision::F32 => -6,
@@ -137,37 +139,50 @@ impl Search<'_> {
             };
             found.unwrap_or(f64::INFINITY)
         };
-        let (mut best, mut lowest_loss) = (FIRST, loss(FIRST));
+        let mut losses = BTreeMap::from([(FIRST, loss(FIRST))]);
+        let mut best = FIRST;
         for step in [1, -1] {
             let start = best;
             while (lowest..=LAST).contains(&(best + step)) {
                 let next = loss(best + step);
+                losses.insert(best + step, next);
                 // An infinite loss says only that there is too little ridge.
-                if next >= lowest_loss && (lowest_loss.is_finite() || step < 0) {
+                if next >= losses[&best] && (losses[&best].is_finite() || step < 0) {
                     break;
                 }
-                (best, lowest_loss) = (best + step, next);
+                best += step;
             }
             if best != start {
                 break;
             }
         }
-        best
+        let at = |power: i32| losses.get(&power).copied().unwrap_or(f64::INFINITY);
+        f64::from(best) + lowest_between(at(best - 1), at(best), at(best + 1))
     }
 
     fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
         let rho = relative * self.around.centred.mean_diagonal();
         let evidence = Evidence::<T>::new(self.around, rho)?;
         let left_out = LeftOut::new(&evidence, jury)?;
-        let spread = left_out.spread(jury, &self.around.centred.counts);
-        Some(self.weigh(&left_out, jury, spread).loss)
+        let belief = self.belief(&evidence, &left_out, jury);
+        Some(self.weigh(&self.methods(&left_out, jury, belief), jury).loss)
     }
 
-    fn weigh(&self, left_out: &LeftOut, jury: &Jury<'_>, spread: f64) -> Weighed {
+    /// How far class means can be believed.
+    fn belief<T>(&self, evidence: &Evidence<'_, T>, left_out: &LeftOut, jury: &Jury<'_>) -> Belief {
+        if self.wanted.kind == ReadoutKind::NearestMean {
+            return Belief::blind();
+        }
+        let Centred { counts, .. } = self.around.centred;
+        let n_rows = self.around.centred.n_rows();
+        let lengths = (0..counts.len()).map(|c| n_rows * evidence.inner[(c, c)]);
+        Belief::new(lengths, counts, left_out.spread(jury, counts))
+    }
+
+    fn weigh(&self, scores: &[Matrix<f64>], jury: &Jury<'_>) -> Weighed {
         let (places, copies) = jury.rows();
-        let scores = self.methods(&left_out.lda, &left_out.ridge, spread);
         let judged = Judged {
-            scores,
+            scores: scores.to_vec(),
             places: &places,
             copies: &copies,
         };
@@ -175,10 +190,22 @@ impl Search<'_> {
     }
 
     /// The scores that are weighed: of discriminant analysis, ridge, and the number of rows.
-    fn methods(&self, lda: &Matrix<f64>, ridge: &Matrix<f64>, spread: f64) -> Vec<Matrix<f64>> {
-        let (n, n_classes) = (lda.n_rows(), lda.n_cols());
-        let lda = || Matrix::from_fn(n, n_classes, |i, c| lda[(i, c)] + self.lda_bias(c, spread));
-        let ridge = || Matrix::from_fn(n, n_classes, |i, c| ridge[(i, c)] * self.around.centred.target(c));
+    fn methods(&self, left_out: &LeftOut, jury: &Jury<'_>, belief: Belief) -> Vec<Matrix<f64>> {
+        let centred = self.around.centred;
+        let (n, n_classes) = (left_out.ridge.n_rows(), left_out.ridge.n_cols());
+        let share = |i: usize, c: usize| {
+            let witness = jury.witnesses[i];
+            let own = if c == witness.place as usize { 1.0 } else { 0.0 };
+            belief.of(centred.counts[c] - own * witness.weight / witness.copies)
+        };
+        let lda = || {
+            Matrix::from_fn(n, n_classes, |i, c| {
+                let share = share(i, c);
+                let likely = share * (left_out.evidence[(i, c)] - 0.5 * share * left_out.lengths[(i, c)]);
+                likely + self.lda_prior(c)
+            })
+        };
+        let ridge = || Matrix::from_fn(n, n_classes, |i, c| left_out.ridge[(i, c)] * centred.target(c));
         let prior = || Matrix::from_fn(n, n_classes, |_, c| self.prior(c));
         match (self.wanted.kind, self.wanted.prior) {
             (ReadoutKind::Blend, Prior::Equal) => vec![lda(), ridge()],
@@ -188,14 +215,11 @@ impl Search<'_> {
         }
     }
 
-    /// The mean of few rows is far from every row: N d² is expected to be too large by spread / n_c. Unless that
-    /// is added, a class of few rows hardly ever wins.
-    fn lda_bias(&self, c: usize, spread: f64) -> f64 {
-        let count = self.around.centred.counts[c].max(1.0);
-        match self.wanted.kind {
-            ReadoutKind::NearestMean => 0.0,
-            ReadoutKind::Lda if self.wanted.prior == Prior::Seen => 0.5 * spread / count + self.prior(c),
-            _ => 0.5 * spread / count,
+    /// What the number of rows adds to discriminant analysis on its own.
+    fn lda_prior(&self, c: usize) -> f64 {
+        match (self.wanted.kind, self.wanted.prior) {
+            (ReadoutKind::Lda, Prior::Seen) => self.prior(c),
+            _ => 0.0,
         }
     }
 
@@ -210,11 +234,11 @@ impl Search<'_> {
         let centred = self.around.centred;
         let rho = relative * centred.mean_diagonal();
         let evidence = Evidence::<f64>::new(self.around, rho)?;
-        let (theta, spread, calibration, unknown, loss) = if jury.witnesses.is_empty() {
+        let (theta, belief, calibration, unknown, loss) = if jury.witnesses.is_empty() {
             let calibration = Calibration::default();
             (
                 self.spread_out(self.untested()),
-                0.0,
+                Belief::blind(),
                 calibration,
                 None,
                 f64::INFINITY,
@@ -225,15 +249,15 @@ impl Search<'_> {
             } else {
                 LeftOut::new(&evidence, jury)?
             };
-            let spread = left_out.spread(jury, &centred.counts);
-            let Weighed { weights: theta, loss } = self.weigh(&left_out, jury, spread);
-            let scores = self.sum(&theta, &left_out, spread);
+            let belief = self.belief(&evidence, &left_out, jury);
+            let scores = self.methods(&left_out, jury, belief);
+            let Weighed { weights: theta, loss } = self.weigh(&scores, jury);
             let (places, copies) = jury.rows();
-            let calibration = Calibration::fit(&scores, &places, &copies);
-            let unknown = Unknown::fit(&evidence, jury, &left_out, spread, rho);
-            (self.spread_out(&theta), spread, calibration, unknown, loss)
+            let calibration = Calibration::fit(&sum(&theta, &scores), &places, &copies);
+            let unknown = Unknown::fit(&evidence, jury, &left_out, belief, rho);
+            (self.spread_out(&theta), belief, calibration, unknown, loss)
         };
-        let (readout, weights) = self.readout(&evidence, theta, spread, relative)?;
+        let (readout, weights) = self.readout(&evidence, theta, belief, relative)?;
         // Rows that were learned are answered better than left-out ones, unless rounding has spoilt the answers.
         let sound = jury.witnesses.is_empty()
             || (jury.rounding(&readout, &weights, unknown.as_ref()) < ROUNDING
@@ -256,14 +280,6 @@ impl Search<'_> {
         }
     }
 
-    /// Scores with these weights.
-    fn sum(&self, theta: &[f64], left_out: &LeftOut, spread: f64) -> Matrix<f64> {
-        let methods = self.methods(&left_out.lda, &left_out.ridge, spread);
-        Matrix::from_fn(left_out.lda.n_rows(), left_out.lda.n_cols(), |i, c| {
-            methods.iter().zip(theta).map(|(m, t)| t * m[(i, c)]).sum()
-        })
-    }
-
     /// Weights of discriminant analysis, ridge and prior, in this order, from those of the methods in use.
     fn spread_out(&self, theta: &[f64]) -> [f64; 3] {
         let at = |k: usize| theta.get(k).copied().unwrap_or(0.0);
@@ -276,12 +292,13 @@ impl Search<'_> {
         }
     }
 
-    /// Scores θ_lda N (u_c - K_cc / 2 + …) + θ_ridge t_c (B u + n_c / N) + θ_prior ln n_c / N, of evidence N u.
+    /// Scores θ_lda N (g u_c - g² K_cc / 2) + θ_ridge t_c (B u + n_c / N) + θ_prior ln n_c / N, of evidence N u; g is
+    /// how far the mean of class c is believed.
     fn readout(
         &self,
         evidence: &Evidence<'_, f64>,
         [lda, ridge, prior]: [f64; 3],
-        spread: f64,
+        belief: Belief,
         relative: f64,
     ) -> Option<(Readout, Matrix<f64>)> {
         let centred = self.around.centred;
@@ -298,14 +315,16 @@ impl Search<'_> {
         };
         let biases: Vec<f64> = (0..n_classes).map(at_mean).collect();
         let target = |c: usize| ridge * centred.target(c);
+        let share = |c: usize| belief.of(centred.counts[c]);
         let blend = Blend {
             weights: Matrix::from_fn(n_classes, n_classes, |k, c| {
-                let own = if k == c { lda } else { 0.0 };
+                let own = if k == c { lda * share(c) } else { 0.0 };
                 (own + target(c) * evidence.ridge[(k, c)] / n_rows) as f32
             }),
             biases: (0..n_classes)
                 .map(|c| {
-                    let lda = lda * (self.lda_bias(c, spread) - 0.5 * n_rows * evidence.inner[(c, c)]);
+                    let length = share(c).powi(2) * n_rows * evidence.inner[(c, c)];
+                    let lda = lda * (self.lda_prior(c) - 0.5 * length);
                     let ridge = target(c) * centred.counts[c] / n_rows;
                     (lda + ridge + prior * self.prior(c)) as f32
                 })
@@ -323,6 +342,24 @@ impl Search<'_> {
             ..readout
         };
         finite.then_some((readout, weights))
+    }
+}
+
+/// Scores with these weights.
+fn sum(theta: &[f64], methods: &[Matrix<f64>]) -> Matrix<f64> {
+    Matrix::from_fn(methods[0].n_rows(), methods[0].n_cols(), |i, c| {
+        methods.iter().zip(theta).map(|(m, t)| t * m[(i, c)]).sum()
+    })
+}
+
+/// Where between -1/2 and 1/2 a parabola is lowest that has these values at -1, 0 and 1, the second the lowest of them.
+fn lowest_between(before: f64, here: f64, after: f64) -> f64 {
+    let bend = (before - here) + (after - here);
+    let lowest = 0.5 * (before - after) / bend;
+    if bend > 0.0 && lowest.is_finite() {
+        lowest
+    } else {
+        0.0
     }
 }
 
