@@ -298,7 +298,6 @@ class Learner(ClassifierMixin, BaseEstimator):
         They may include others too, in any order and repeatedly.
         """
         labels = rows.together([known, *new])
-        _warn_of_other_kinds(labels, [known, *new])
         by_name = dict(zip(rows.names(labels), range(len(labels)), strict=True))
         self._model = model
         self._labels = labels[[by_name[name] for name in model.classes]]
@@ -310,6 +309,7 @@ class Learner(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = np.asarray(model.features, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        _warn_of_other_kinds(labels, [known, *new])
 
     def _ask(self, question, X, *details):
         """Calls a method of the model on rows, and wraps the bytes that it returns."""
