@@ -16,7 +16,7 @@ import numpy as np
 from . import error, rows
 from .learner import Learned
 from .rows import fraction
-from .snapshot import _labels
+from .snapshot import KINDS
 
 
 class Client:
@@ -31,7 +31,7 @@ class Client:
         Address of the server, such as ``"http://127.0.0.1:7878"``.
     token : str or None, default=None
         The token that the server requires for changes, if any.
-    label_type : {None, int, str}, default=None
+    label_type : {None, int, float, bool, str}, default=None
         Type of the labels: a server knows only names. None means integers if all names are whole numbers.
     timeout : float, default=120.0
         Seconds to wait for an answer.
@@ -127,7 +127,7 @@ class Client:
         >>> from autoactivator import Client
         >>> Client("http://127.0.0.1:7878").drop_class(5)  # doctest: +SKIP
         """
-        self._send("DELETE", "/v1/classes/" + quote(str(label), safe=""))
+        self._send("DELETE", "/v1/classes/" + quote(rows.name(label), safe=""))
         return self
 
     def rename_class(self, old, new):
@@ -150,8 +150,8 @@ class Client:
         >>> from autoactivator import Client
         >>> Client("http://127.0.0.1:7878").rename_class(5, "five")  # doctest: +SKIP
         """
-        address = "/v1/classes/" + quote(str(old), safe="") + "/rename"
-        self._send("POST", address, "application/json", json.dumps({"name": str(new)}))
+        address = "/v1/classes/" + quote(rows.name(old), safe="") + "/rename"
+        self._send("POST", address, "application/json", json.dumps({"name": rows.name(new)}))
         return self
 
     def merge(self, other, base=None):
@@ -270,7 +270,7 @@ class Client:
         >>> Client("http://127.0.0.1:7878").classes_  # doctest: +SKIP
         array([0, 1, 2, 3, 4])
         """
-        return np.sort(_labels(list(self._names()), self.label_type))
+        return np.sort(self._labels(self._names()))
 
     @property
     def growth_(self):
@@ -299,7 +299,10 @@ class Client:
     def _by_name(self, answered):
         """The label of each class by name, including classes in an answer that were dropped since."""
         names = list(dict.fromkeys([*self._names(), *answered]))
-        return dict(zip(names, _labels(names, self.label_type).tolist(), strict=True))
+        return dict(zip(names, self._labels(names).tolist(), strict=True))
+
+    def _labels(self, names):
+        return rows.named(names, KINDS.get(self.label_type))
 
     def _ask(self, X, options):
         if _are_images(X):

@@ -118,7 +118,7 @@ class Consolidation(Rejecting, Learner):
         if isinstance(self.image, (tuple, list)):
             parameters["image"] = "x".join(str(side) for side in self.image)
         if self.class_weights is not None:
-            parameters["class_weights"] = {str(label): w for label, w in self.class_weights.items()}
+            parameters["class_weights"] = {rows.name(label): w for label, w in self.class_weights.items()}
         return parameters
 
     @property
@@ -168,11 +168,9 @@ class Consolidation(Rejecting, Learner):
         """
         others = list(other) if isinstance(other, (list, tuple)) else [other]
         theirs = [one._learned() for one in others]
-        for one in others:
-            self._check_kind(one._labels, self._labels)
         model = self._learned()
         model.merge(theirs, None if base is None else base._learned())
-        self._keep(model, np.concatenate([self._labels, *(one._labels for one in others)]))
+        self._keep(model, self._labels, *(one._labels for one in others))
         return self
 
     def unlearn(self, X, y):
@@ -201,7 +199,6 @@ class Consolidation(Rejecting, Learner):
         """
         model = self._learned()
         x, (distinct, codes) = self._rows(X, model), rows.labels(y)
-        self._check_kind(distinct, self._labels)
         with self._in_words_of_sklearn(x):
             model.unlearn(x, rows.names(distinct), codes)
         self._keep(model, self._labels)
@@ -228,7 +225,7 @@ class Consolidation(Rejecting, Learner):
         array([0, 1])
         """
         model = self._learned()
-        model.drop_class(str(label))
+        model.drop_class(rows.name(label))
         self._keep(model, self._labels)
         return self
 
@@ -255,10 +252,8 @@ class Consolidation(Rejecting, Learner):
         array(['small'], dtype='<U5')
         """
         model = self._learned()
-        self._check_kind(np.asarray([new]), self._labels)
-        model.rename_class(str(old), str(new))
-        labels = [new if str(label) == str(old) else label for label in self._labels]
-        self._keep(model, np.asarray(labels))
+        model.rename_class(rows.name(old), rows.name(new))
+        self._keep(model, self._labels, np.asarray([new]))
         return self
 
     def export(self, path, half=False):

@@ -73,8 +73,8 @@ class Rejecting:
         -------
         bytes
             An ONNX file. Its input ``x`` takes rows; its outputs are ``class``, ``scores``, ``probabilities`` and
-            ``known``. A class is an index into the list of names in the file's metadata under ``classes``, in order of
-            arrival.
+            ``known``. A class is an index into ``classes_``, and the columns are in that order, too; the file's metadata
+            has the names under ``classes``.
 
         Examples
         --------

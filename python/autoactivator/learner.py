@@ -96,8 +96,8 @@ class Learner(ClassifierMixin, BaseEstimator):
         """
         if not self._has_learned():
             return self.fit(X, y)
-        self._check_unchanged()
-        return self._learn(X, y, self._model, self._labels)
+        with self._taking_parameters():
+            return self._learn(X, y, self._model, self._labels)
 
     def predict(self, X):
         """Predict the label of each row, judged alone.
@@ -255,25 +255,29 @@ class Learner(ClassifierMixin, BaseEstimator):
             model.predict(np.empty((0, 1), dtype=np.float32))
         return model
 
-    def _check_unchanged(self):
-        """Parameters are fixed in a model: changing one requires a new model."""
-        made, asked = json.loads(self._made_with), json.loads(_as_json(self._parameters()))
-        for name in sorted(made.keys() | asked.keys()):
-            if name not in self._changeable and made.get(name) != asked.get(name):
-                was = json.dumps(made[name]) if name in made else "the default"
-                raise ParameterError(
-                    f"parameter `{name}` is {was} in this model and cannot be changed: set it back, or start a new"
-                    " model with fit"
-                )
+    @contextmanager
+    def _taking_parameters(self):
+        """Passes parameters that were set since the last task to the model, which refuses those that are fixed.
 
-    _changeable = ()
+        If learning fails, they are taken back.
+        """
+        changed, before = self._changed_parameters(), json.loads(self._model.parameters)
+        self._model.set_parameters(json.dumps(changed))
+        try:
+            yield
+        except BaseException:
+            self._model.set_parameters(json.dumps({name: before[name] for name in changed}))
+            raise
+
+    def _changed_parameters(self):
+        made, asked = json.loads(self._made_with), json.loads(_as_json(self._parameters()))
+        return {name: asked.get(name) for name in made.keys() | asked.keys() if made.get(name) != asked.get(name)}
 
     def _learn(self, X, y, model, known):
         x, (distinct, codes) = self._rows(X, model), rows.labels(y)
-        self._check_kind(distinct, known)
         with self._in_words_of_sklearn(x):
             summary, learned = model.learn(x, rows.names(distinct), codes, rows.columns(X))
-        self._keep(model, np.concatenate([known, distinct]) if len(known) else distinct)
+        self._keep(model, known, distinct)
         self._made_with = _as_json(self._parameters())
         self.learned_ = Learned(summary=summary, **json.loads(learned))
         self.learned_.warn()
@@ -288,21 +292,24 @@ class Learner(ClassifierMixin, BaseEstimator):
         places = None if columns is None else model.places(columns)
         return x if places is None else np.ascontiguousarray(x[:, places])
 
-    def _keep(self, model, labels):
-        """Stores a model and the labels of its classes. `labels` may hold others too, in any order and repeatedly."""
+    def _keep(self, model, known, *new):
+        """Stores a model and the labels of its classes, known ones and new ones.
+
+        They may include others too, in any order and repeatedly.
+        """
+        labels = rows.together([known, *new])
         by_name = dict(zip(rows.names(labels), range(len(labels)), strict=True))
         self._model = model
         self._labels = labels[[by_name[name] for name in model.classes]]
-        self._sorted = np.argsort(self._labels)
+        kind, of_names = rows.kind(self._labels), rows.kind(rows.named(model.classes))
+        model.set_labels(None if kind == of_names or not model.classes else kind)
+        self._sorted = np.array(model.sorted, dtype=np.intp)
         self.classes_ = self._labels[self._sorted]
         if model.features is not None:
             self.feature_names_in_ = np.asarray(model.features, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    def _check_kind(self, distinct, known):
-        if len(known) and len(distinct) and rows.kind(distinct) != rows.kind(known):
-            raise TypeError(f"the labels are {rows.kind(distinct)}, those learned before are {rows.kind(known)}")
+        _warn_of_other_kinds(labels, [known, *new])
 
     def _ask(self, question, X, *details):
         """Calls a method of the model on rows, and wraps the bytes that it returns."""
@@ -335,6 +342,16 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     def _repr_mimebundle_(self, **_):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _warn_of_other_kinds(labels, groups):
+    """Warns of labels that do not come back as they were given."""
+    others = [rows.kind(group) for group in groups if len(group) and rows.kind(group) != rows.kind(labels)]
+    if others:
+        warnings.warn(
+            f"labels were given as {others[0]} and as other kinds: all of them come back as {rows.kind(labels)}",
+            stacklevel=5,
+        )
 
 
 def _as_json(parameters):

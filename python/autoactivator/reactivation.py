@@ -99,11 +99,6 @@ class Reactivation(Learner):
         self.seed = seed
 
     _kind = "reactivation"
-    _changeable = ("repeated_classes",)
-
-    def _check_unchanged(self):
-        super()._check_unchanged()
-        self._model.set_parameters(json.dumps({"repeated_classes": self.repeated_classes}))
 
     @property
     def growth_(self):

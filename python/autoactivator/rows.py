@@ -8,6 +8,15 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .error import ParameterError
+from .lists import are_lists, unpacked
+
+READ = {
+    np.int64: int,
+    np.uint64: int,
+    np.float64: lambda name: float(int(name)),
+    bool: {"True": True, "False": False}.__getitem__,
+}
+"""How labels are read from their names."""
 
 
 def rows(X):
@@ -16,7 +25,8 @@ def rows(X):
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        NumPy, pandas, Arrow, or anything with ``__array__`` or ``__dlpack__``.
+        NumPy, pandas, polars, Arrow, or anything with ``__array__`` or ``__dlpack__``; also one column of lists, such as
+        embeddings.
 
     Returns
     -------
@@ -36,6 +46,7 @@ def rows(X):
     """
     if hasattr(X, "__dlpack__") and not hasattr(X, "__array__"):
         X = np.from_dlpack(X)
+    X = unpacked(X)
     # A value too large for single precision becomes infinite. The method refuses it and names the row and feature.
     with np.errstate(over="ignore"):
         return check_array(
@@ -60,7 +71,7 @@ def columns(X):
     Returns
     -------
     list of str or None
-        The names; None for arrays, which have none.
+        The names; None for arrays and lists, which have none.
 
     Examples
     --------
@@ -78,7 +89,8 @@ def columns(X):
         names = None if names is None else list(names)
     except TypeError:
         return None
-    return names if names and all(isinstance(name, str) for name in names) else None
+    have_names = names and all(isinstance(name, str) for name in names) and not are_lists(X)
+    return names if have_names else None
 
 
 def labels(y):
@@ -87,7 +99,7 @@ def labels(y):
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Strings or integers.
+        Strings, integers, whole numbers in floating point, or booleans.
 
     Returns
     -------
@@ -103,6 +115,9 @@ def labels(y):
     >>> distinct.tolist(), codes.tolist()
     (['pear', 'apple'], [0, 1, 0])
     """
+    if hasattr(getattr(y, "dtype", None), "numpy_dtype"):
+        # scikit-learn would make integers of pandas that may be missing floats.
+        y = y.to_numpy()
     y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
     y = column_or_1d(y, warn=True)
     try:
@@ -115,6 +130,29 @@ def labels(y):
     place = np.empty(len(order), dtype=np.uint32)
     place[order] = np.arange(len(order), dtype=np.uint32)
     return distinct[order], np.ascontiguousarray(place[codes])
+
+
+def name(label):
+    """The name of a label's class, as stored in a model file.
+
+    Parameters
+    ----------
+    label : str, int, float or bool
+        The label.
+
+    Returns
+    -------
+    str
+        The name. A whole number has the same name however it is stored.
+
+    Examples
+    --------
+    >>> from autoactivator.rows import name
+    >>> name(7), name(7.0), name("7"), name(True)
+    ('7', '7', '7', 'True')
+    """
+    is_whole = isinstance(label, (float, np.floating)) and float(label).is_integer()
+    return str(int(label) if is_whole else label)
 
 
 def names(distinct):
@@ -137,11 +175,11 @@ def names(distinct):
     >>> names(np.array([7, 1]))
     ['7', '1']
     """
-    return [str(label) for label in distinct.tolist()]
+    return [name(label) for label in distinct.tolist()]
 
 
 def kind(distinct):
-    """The kind of labels, in one word. All labels of an estimator are of one kind.
+    """The kind of labels, in one word.
 
     Parameters
     ----------
@@ -161,6 +199,67 @@ def kind(distinct):
     ('integers', 'strings')
     """
     return {"i": "integers", "u": "integers", "b": "booleans", "f": "floats"}.get(distinct.dtype.kind, "strings")
+
+
+def named(names, kind=None):
+    """The labels of classes: of this kind if all names can be, else strings.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of classes.
+    kind : {None, "integers", "floats", "booleans", "strings"}, default=None
+        The kind of labels; None takes names that are whole numbers for integers.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        The labels.
+
+    Examples
+    --------
+    >>> from autoactivator.rows import named
+    >>> named(["7", "10"]), named(["7", "x"]), named(["7", "10"], "strings")
+    (array([ 7, 10]), array(['7', 'x'], dtype='<U1'), array(['7', '10'], dtype='<U2'))
+    """
+    for dtype in {"floats": (np.float64,), "booleans": (bool,), "strings": ()}.get(kind, (np.int64, np.uint64)):
+        try:
+            found = np.array([READ[dtype](text) for text in names], dtype=dtype)
+        except (ValueError, KeyError, OverflowError):
+            continue
+        # What would be written in another way, such as 007, is a name.
+        if [name(label) for label in found.tolist()] == list(names):
+            return found
+    return np.array(names)
+
+
+def together(groups):
+    """All labels of several groups, of one kind: integers and floats are floats, and any other mixture is strings.
+
+    Parameters
+    ----------
+    groups : list of ndarray
+        Labels of one kind each.
+
+    Returns
+    -------
+    ndarray
+        The labels, one group after the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autoactivator.rows import together
+    >>> together([np.array([7, 1]), np.array(["pear"])])
+    array(['7', '1', 'pear'], dtype='<U4')
+    """
+    groups = [group for group in groups if len(group)]
+    kinds = {kind(group) for group in groups}
+    if kinds <= {"strings"}:
+        return np.concatenate(groups) if groups else named([])
+    mixed = "floats" if kinds == {"integers", "floats"} else "strings"
+    one = kinds.pop() if len(kinds) == 1 else mixed
+    return named([text for group in groups for text in names(group)], one)
 
 
 def fraction(name, value):

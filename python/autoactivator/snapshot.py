@@ -2,13 +2,15 @@
 
 import json
 
-import numpy as np
-
+from . import rows
 from ._core import Model
 from .consolidation import Consolidation
 from .deployed import Deployed
 from .learner import _as_json
 from .reactivation import Reactivation
+
+KINDS = {int: "integers", float: "floats", bool: "booleans", str: "strings"}
+"""The kind of labels of each type."""
 
 
 def load(path, label_type=None):
@@ -18,8 +20,9 @@ def load(path, label_type=None):
     ----------
     path : path-like
         The file.
-    label_type : {None, int, str}, default=None
-        Type of the labels: a file holds only names. None means integers if all names are whole numbers.
+    label_type : {None, int, float, bool, str}, default=None
+        Type of the labels. None means that of the labels that Python learned last, and integers if nothing but the
+        command line or a server has learned and all names are whole numbers.
 
     Returns
     -------
@@ -49,7 +52,7 @@ def estimator(model, label_type=None):
     ----------
     model : autoactivator._core.Model
         The model.
-    label_type : {None, int, str}, default=None
+    label_type : {None, int, float, bool, str}, default=None
         Type of the labels, as in :func:`load`.
 
     Returns
@@ -69,7 +72,7 @@ def estimator(model, label_type=None):
     kinds = {"consolidation": Consolidation, "reactivation": Reactivation, "deployed": Deployed}
     learner = kinds[model.kind](**{name: _given(name, value) for name, value in parameters.items()})
     if model.n_features is not None:
-        learner._keep(model, _labels(model.classes, label_type))
+        learner._keep(model, rows.named(model.classes, KINDS.get(label_type, model.labels)))
         learner._made_with = _as_json(learner._parameters())
         learner.n_features_in_ = model.n_features
     return learner
@@ -83,12 +86,3 @@ def _given(name, value):
         return value or None
     return tuple(value) if isinstance(value, list) else value
 
-
-def _labels(names, label_type):
-    if label_type is None:
-        label_type = int if all(_is_whole(name) for name in names) else str
-    return np.array([label_type(name) for name in names])
-
-
-def _is_whole(name):
-    return name.removeprefix("-").isdecimal() and str(int(name)) == name

@@ -128,6 +128,23 @@ impl Model {
         py.detach(|| self.read().classes().to_vec())
     }
 
+    /// The places of the classes when they are sorted, as in an ONNX file.
+    #[getter]
+    fn sorted(&self, py: Python<'_>) -> Vec<usize> {
+        py.detach(|| self.read().sorted())
+    }
+
+    /// The kind of labels that the classes are named after; None if the names tell.
+    #[getter]
+    fn labels(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.read().input().labels.clone())
+    }
+
+    /// Records the kind of labels that the classes are named after.
+    fn set_labels(&self, py: Python<'_>, kind: Option<String>) {
+        py.detach(|| self.write().set_labels(kind));
+    }
+
     /// Number of features; none before the first task.
     #[getter]
     fn n_features(&self, py: Python<'_>) -> Option<usize> {

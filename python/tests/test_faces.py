@@ -9,6 +9,7 @@ import pytest
 
 import autoactivator
 from autoactivator import Consolidation, Reactivation, cil
+from autoactivator.rows import name
 from conftest import content
 
 LEARNERS = {
@@ -132,13 +133,17 @@ def test_unknown_rows(clusters, command_line, tmp_path):
 def test_onnx_predicts_the_same(clusters):
     onnxruntime = pytest.importorskip("onnxruntime")
     X, y = clusters
-    model = Consolidation().fit(X, y)
-    session = onnxruntime.InferenceSession(model.to_onnx())
-    classes, probabilities = session.run(["class", "probabilities"], {"x": X})
-    names = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
-    assert np.array_equal(np.array(names, dtype=int)[classes], model.predict(X))
-    order = [names.index(str(label)) for label in model.classes_]
-    assert np.allclose(probabilities[:, order], model.predict_proba(X), atol=1e-5)
+    for labels in [np.array([10, 9, -2, 100]), np.array(["10", "9", "-2", "100"]), np.array([10.0, 9, 2, 1])]:
+        model = Consolidation().fit(X[y > 1], labels[y[y > 1]]).partial_fit(X[y < 2], labels[y[y < 2]])
+        assert model._model.classes != [str(label) for label in model.classes_], "they arrived in another order"
+        session = onnxruntime.InferenceSession(model.to_onnx())
+        classes, scores, probabilities = session.run(["class", "scores", "probabilities"], {"x": X})
+        names = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
+        assert names == [name(label) for label in model.classes_]
+        assert np.array_equal(model.classes_[classes], model.predict(X))
+        assert np.allclose(probabilities, model.predict_proba(X), atol=1e-4)
+        # Single precision may round what all scores of a row have in common.
+        assert np.allclose(np.diff(scores), np.diff(model.decision_function(X)), atol=0.05)
 
 
 EXAM = {

@@ -1,5 +1,7 @@
 """What goes in: every kind of array and label, and what is said about those that cannot be used."""
 
+import json
+import pickle
 import re
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
@@ -116,11 +119,138 @@ def test_new_classes_at_any_time(clusters):
     assert np.mean(model.predict_groups(X[rows]) == y[rows]) == 1
 
 
-def test_labels_are_of_one_kind(clusters):
+LABELS = {
+    "integers": (np.array([30, -1, 7, 2**40]), np.int64),
+    "small integers": (np.array([3, 2, 1, 0], dtype=np.uint8), np.int64),
+    "large integers": (np.array([2**63, 5, 6, 7], dtype=np.uint64), np.uint64),
+    "integers that may be missing": (pd.array([10, 9, 2, 1], dtype="Int64"), np.int64),
+    "integers of arrow": (pd.array([10, 9, 2, 1], dtype="int32[pyarrow]"), np.int64),
+    "whole floats": (np.array([10.0, 9.0, 2.0, 1.0], dtype=np.float32), np.float64),
+    "booleans": (np.array([True, False]), np.bool_),
+    "booleans that may be missing": (pd.array([True, False], dtype="boolean"), np.bool_),
+    "strings": (np.array(["pear", "fig", "apple", "kiwi"]), np.str_),
+    "strings that look like integers": (np.array(["10", "9", "2", "1"]), np.str_),
+    "strings of pandas": (pd.array(["10", "9", "2", "b"], dtype="str"), np.str_),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_come_back_from_a_file_as_they_were(kind, clusters, tmp_path):
     X, y = clusters
-    model = Consolidation().fit(X, y)
-    with pytest.raises(TypeError, match="the labels are strings, those learned before are integers"):
+    labels, expected = LABELS[kind]
+    given = labels[y % len(labels)]
+    for model in [Consolidation(nodes=50).fit(X, given), Reactivation(**QUICK).fit(X, given)]:
+        model.save(tmp_path / "model.aact")
+        copies = [autoactivator.load(tmp_path / "model.aact"), pickle.loads(pickle.dumps(model))]
+        if isinstance(model, Consolidation):
+            model.export(tmp_path / "small.aact", half=True)
+            copies.append(autoactivator.load(tmp_path / "small.aact"))
+        for copy in copies:
+            assert np.issubdtype(copy.classes_.dtype, expected) or copy is copies[1]
+            assert copy.classes_.tolist() == model.classes_.tolist() == sorted(labels.tolist())
+            assert copy.predict_groups(X).tolist() == model.predict_groups(X).tolist()
+        if isinstance(model, Consolidation):
+            assert copies[0].predict(X).tolist() == list(given)
+            found = copies[0].predict(X, reject=0.1)
+            assert found.dtype == object and {type(label) for label in found} <= {type(labels.tolist()[0]), type(None)}
+            assert copies[0].unlearn(X[:2], given[:2]).drop_class(given[5]).classes_.dtype == copies[0].classes_.dtype
+
+
+def test_arrow_and_polars_labels(clusters):
+    X, y = clusters
+    for given in [pa.array(y), pa.chunked_array([y[:9], y[9:]]), pl.Series(y), pa.array(y.astype(np.int8)), list(y)]:
+        model = Consolidation(nodes=50).fit(X, given)
+        assert model.classes_.dtype == model.predict(X).dtype == np.int64
+    assert Consolidation(nodes=50).fit(X, pa.array(y > 1)).predict(X).dtype == bool
+
+
+def test_labels_of_several_kinds(clusters, tmp_path):
+    """The same names are the same classes; with a string among them, all labels come back as strings."""
+    X, y = clusters
+    model = Consolidation(nodes=50).fit(X, y)
+    with pytest.warns(UserWarning, match="given as integers and as other kinds: all of them come back as strings"):
         model.partial_fit(X, y.astype(str))
+    assert model.classes_.tolist() == ["0", "1", "2", "3"] == sorted(model._model.classes)
+    model.save(tmp_path / "model.aact")
+    model = autoactivator.load(tmp_path / "model.aact")
+    assert model.classes_.tolist() == ["0", "1", "2", "3"]
+    with pytest.warns(UserWarning, match="given as integers and as other kinds"):
+        model.partial_fit(X, y + 8)
+    assert model.classes_.tolist() == ["0", "1", "10", "11", "2", "3", "8", "9"]
+    assert model.unlearn(X, y + 8).drop_class(3).rename_class(2, "two").classes_.tolist() == ["0", "1", "two"]
+
+
+def test_whole_numbers_are_the_same_class_however_they_are_stored(clusters):
+    X, y = clusters
+    model = Consolidation(nodes=50, class_weights={1.0: 2.0}).fit(X, y)
+    model.unlearn(X[:9], y[:9].astype(str)).unlearn(X[9:18], y[9:18].astype(float))
+    assert model.classes_.dtype == np.int64 and json.loads(model._model.parameters)["class_weights"] == {"1": 2.0}
+    with pytest.warns(UserWarning, match="come back as floats"):
+        model.partial_fit(X[:9], y[:9].astype(float))
+    assert model.classes_.tolist() == [0.0, 1.0, 2.0, 3.0] and model.classes_.dtype == np.float64
+    other = Consolidation(nodes=50, class_weights={1.0: 2.0}).fit(X, y)
+    with pytest.warns(UserWarning, match="come back as strings"):
+        assert other.rename_class(3, "three").classes_.tolist() == ["0", "1", "2", "three"]
+
+
+def test_the_kind_of_labels_is_noted_only_if_the_names_do_not_tell(clusters):
+    X, y = clusters
+    noted = [(y, None), (y.astype(str), "strings"), (y.astype(float), "floats"), (y > 1, "booleans")]
+    for labels, kind in [*noted, (np.array(["a", "b", "c", "d"])[y], None)]:
+        assert Consolidation(nodes=50).fit(X, labels)._model.labels == kind
+
+
+READOUT = {"readout": "lda", "prior": "seen", "ridge": 0.1, "shrinkage": 0.1}
+
+
+@pytest.mark.parametrize("name", READOUT)
+def test_parameters_of_the_readout_may_change(name, clusters):
+    """From the next task on, as if they had been so from the beginning."""
+    X, y = clusters
+    rows = np.arange(len(X)) < 90 - 20 * (y == 0)
+    always = {"readout": "lda"} if name == "shrinkage" else {}
+    changed = {name: READOUT[name]}
+    model = Consolidation(nodes=50, **always).fit(X[rows], y[rows])
+    before = model.predict_proba(X)
+    model.set_params(**changed)
+    assert np.array_equal(model.predict_proba(X), before), "nothing happens before something is learned"
+    model.partial_fit(X[~rows], y[~rows])
+    expected = Consolidation(nodes=50, **always, **changed).fit(X[rows], y[rows]).partial_fit(X[~rows], y[~rows])
+    assert np.array_equal(model.predict_proba(X), expected.predict_proba(X))
+    other = Consolidation(nodes=50, **always).fit(X[rows], y[rows]).partial_fit(X[~rows], y[~rows])
+    assert not np.array_equal(model.predict_proba(X), other.predict_proba(X))
+    back = getattr(Consolidation(), name)
+    model.set_params(**{name: back}).partial_fit(X[:9], y[:9])
+    assert json.loads(model._model.parameters)[name] == back
+
+
+FIXED = {"pool": "gaussian", "nodes": 60, "seed": 1, "precision": "f64", "private": True, "witnesses": 9, "fading": 0.5,
+         "image": "2x3", "max_nodes": 5, "r": 0.5, "class_weights": {0: 2.0}}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_parameters_of_the_memory_may_not_change(name, clusters):
+    X, y = clusters
+    model = Consolidation(nodes=50).fit(X, y)
+    before = model._model.to_bytes()
+    model.set_params(readout="lda", **{name: FIXED[name]})
+    with pytest.raises(error.FixedParameterError, match=f"parameter `{name}` is .* cannot be changed: leave it out"):
+        model.partial_fit(X, y)
+    assert model._model.to_bytes() == before, "no parameter has changed"
+    assert model.fit(X, y).get_params()[name] == FIXED[name], "fit starts anew"
+    assert json.loads(model._model.parameters)["readout"] == "lda"
+
+
+def test_a_parameter_is_taken_back_if_learning_fails(clusters):
+    X, y = clusters
+    model = Consolidation(nodes=50).fit(X, y)
+    before = model._model.to_bytes()
+    with pytest.raises(error.NotFiniteError):
+        model.set_params(readout="lda", ridge=0.1).partial_fit(X * np.inf, y)
+    assert model._model.to_bytes() == before
+    with pytest.raises(error.ParameterError, match="parameter `ridge` is -1: must be finite and at least 0"):
+        model.set_params(ridge=-1).partial_fit(X, y)
+    assert model._model.to_bytes() == before
 
 
 def test_feature_names(clusters):
@@ -206,8 +336,8 @@ MISTAKES = {
     "parameter that is no number": (lambda m, X, y: Consolidation(ridge=np.nan).fit(X, y), error.ParameterError,
                                     "parameter `ridge` is nan: must be a finite number"),
     "parameter of a word": (lambda m, X, y: Consolidation(readout="svm").fit(X, y), error.ParameterError,
-                            "parameter `readout` is \"svm\": unknown variant `svm`, expected one of `ridge`, `lda`"),
-    "parameter changed": (lambda m, X, y: m.set_params(r=0.5).partial_fit(X, y), error.ParameterError,
+                            "parameter `readout` is \"svm\": unknown variant `svm`, expected one of `blend`, `ridge`"),
+    "parameter changed": (lambda m, X, y: m.set_params(r=0.5).partial_fit(X, y), error.FixedParameterError,
                           "parameter `r` is 0.9 in this model and cannot be changed"),
     "unlearning what faded": (lambda m, X, y: Consolidation(fading=0.5).fit(X, y).unlearn(X, y), error.FadedError,
                               "`fading` is 0.5"),

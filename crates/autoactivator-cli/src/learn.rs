@@ -90,8 +90,8 @@ pub fn make(args: &NewModelArgs, usual: &ConsolidationParams) -> Result<Model> {
     Ok(Model::new(kind.name(), &parameters)?)
 }
 
-/// Reads the model in the file. Its parameters are fixed: options that would change them are refused. The one exception
-/// is `--repeated-classes`.
+/// Reads the model in the file. Options that would change what it was made with are refused; those of the readout, and
+/// `--repeated-classes`, may change from task to task.
 fn reopen(file: &ModelFile, args: &LearnArgs) -> Result<Model> {
     let mut model = file.read()?;
     if let Some(asked) = args.new.learner.filter(|asked| asked.name() != model.name()) {

@@ -98,6 +98,26 @@ fn a_class_gets_another_name_and_keeps_what_was_learned() {
 }
 
 #[test]
+fn the_readout_may_change_and_the_pool_may_not() {
+    let place = learned();
+    place.succeed(&["learn", "model", "second.csv", "--readout", "lda"]);
+    let said = place.succeed(&["inspect", "model", "--json"]);
+    assert!(said.stdout.contains("\"readout\": \"lda\""), "{}", said.stdout);
+    place.refuse(
+        &[
+            "learn",
+            "model",
+            "third.csv",
+            "--readout",
+            "ridge",
+            "--nodes",
+            "7",
+        ],
+        &["parameter `nodes` is", "cannot be changed"],
+    );
+}
+
+#[test]
 fn unlearning_and_dropping() {
     let place = learned();
     place.succeed(&["learn", "model", "second.csv"]);

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::builder::{Float32Builder, ListBuilder};
-use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Int32Type};
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int64Array, LargeListArray,
-    PrimitiveArray, RecordBatch, StringArray, StringViewArray,
+    Array, ArrayRef, BooleanArray, DictionaryArray, FixedSizeListArray, Float32Array, Float64Array,
+    Int64Array, LargeListArray, ListArray, PrimitiveArray, RecordBatch, StringArray, StringViewArray,
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use autoactivator::Table;
@@ -155,6 +155,45 @@ fn one_list_column_is_the_features_whatever_stands_beside_it() {
 }
 
 #[test]
+fn lists_of_numbers_of_every_type() {
+    let folder = tempfile::tempdir().unwrap();
+    type Half = <Float16Type as ArrowPrimitiveType>::Native;
+    let half = |value: f32| Some(Half::from_f32(value));
+    let columns: [ArrayRef; 4] = [
+        Arc::new(ListArray::from_iter_primitive::<Float16Type, _, _>([
+            Some(vec![half(1.0), half(2.0)]),
+            Some(vec![half(3.0), half(4.0)]),
+        ])),
+        Arc::new(FixedSizeListArray::from_iter_primitive::<Float64Type, _, _>(
+            [Some(vec![Some(1.0), Some(2.0)]), Some(vec![Some(3.0), Some(4.0)])],
+            2,
+        )),
+        Arc::new(FixedSizeListArray::from_iter_primitive::<Int32Type, _, _>(
+            [Some(vec![Some(1), Some(2)]), Some(vec![Some(3), Some(4)])],
+            2,
+        )),
+        Arc::new(LargeListArray::from_iter_primitive::<Int64Type, _, _>([
+            Some(vec![Some(1), Some(2)]),
+            Some(vec![Some(3), Some(4)]),
+        ])),
+    ];
+    for column in columns {
+        let kind = column.data_type().to_string();
+        let path = parquet(&folder, vec![("age", floats(&[7.0, 8.0])), ("e", column)], 1);
+        let table = FeatureTable::open(&path, &Columns::default()).unwrap();
+        assert_eq!(table.reading().features, None, "{kind}");
+        let note = "left out beside the lists of column 'e', which are the features: 'age'";
+        assert_eq!(table.reading().notes, [note], "{kind}");
+        let batch = read(&path, &Columns::default()).unwrap();
+        assert_eq!(
+            batch.x,
+            Table::new(vec![1.0, 2.0, 3.0, 4.0], 2).unwrap(),
+            "{kind}"
+        );
+    }
+}
+
+#[test]
 fn rows_keep_their_order_over_many_row_groups() {
     let folder = tempfile::tempdir().unwrap();
     let values: Vec<f32> = (0..10_000).map(|i| i as f32).collect();
@@ -232,12 +271,37 @@ fn what_is_wrong_is_named_by_its_place() {
     refused(
         vec![("e", lists(&[&[1.0], &[2.0], &[]]))],
         &none,
-        "row 2, column 'e' holds 0 numbers",
+        "row 2, column 'e' holds an empty list: remove the row",
     );
     refused(
         vec![("e", lists(&[&[], &[]]))],
         &none,
-        "row 0, column 'e' holds 0 numbers",
+        "row 0, column 'e' holds an empty list: remove the row",
+    );
+    let rows = [Some(vec![Some(1.0)]), None, Some(vec![None])];
+    let nulls = |rows: &[Option<Vec<Option<f32>>>]| -> ArrayRef {
+        Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(rows.to_vec()))
+    };
+    refused(vec![("e", nulls(&rows))], &none, "row 1, column 'e' is null");
+    let inside = [rows[0].clone(), rows[0].clone(), rows[2].clone()];
+    refused(
+        vec![("e", nulls(&inside))],
+        &none,
+        "row 2, column 'e' holds a null: remove the row or fill the value in",
+    );
+    refused(
+        vec![("e", lists(&[&[1.0]])), ("f", lists(&[&[1.0]]))],
+        &none,
+        "both 'e' and 'f' hold lists of numbers: choose one with --columns",
+    );
+    let mut nested = ListBuilder::new(ListBuilder::new(Float32Builder::new()));
+    nested.values().values().append_value(1.0);
+    nested.values().append(true);
+    nested.append(true);
+    refused(
+        vec![("e", Arc::new(nested.finish()))],
+        &none,
+        "column 'e' does not hold numbers, or one list of numbers a row",
     );
     refused(
         vec![("x", x.clone()), ("x", x.clone())],

@@ -74,7 +74,7 @@ impl Answer {
 /// interpret it.
 pub type Origin = serde_json::Value;
 
-/// What a row is: what computed it, and what its features are called.
+/// What a row is: what computed it, what its features are called, and what kind of label it has.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Input {
@@ -82,9 +82,28 @@ pub struct Input {
     pub origin: Option<Origin>,
     /// Names of the features, in the order of a row; none if the rows had no names.
     pub features: Option<Vec<String>>,
+    /// The kind of labels that the classes are named after, in the words of the face that learned them; none if the
+    /// names tell: whole numbers are integers, other names are strings.
+    pub labels: Option<String>,
 }
 
+/// The kind of labels that are strings, even if they look like numbers.
+const STRINGS: &str = "strings";
+
 impl Input {
+    /// The places of these classes when they are sorted: by value if all names are whole numbers and no strings were
+    /// meant, else by name. Every face can rely on this order, whichever class arrived first.
+    pub fn sorted(&self, classes: &[String]) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..classes.len()).collect();
+        let are_strings = self.labels.as_deref() == Some(STRINGS);
+        let values: Option<Vec<i128>> = classes.iter().map(|name| whole(name)).collect();
+        match values.filter(|_| !are_strings) {
+            Some(values) => places.sort_by_key(|&at| values[at]),
+            None => places.sort_by_key(|&at| &classes[at]),
+        }
+        places
+    }
+
     /// The places of the model's features in a table with these columns, in the order of a row. None if the
     /// columns are in that order already, or if the model has no names to compare them with.
     ///
@@ -108,6 +127,12 @@ impl Input {
             other: some_of(&other),
         })
     }
+}
+
+/// A whole number that is written as programs write it; `007` and `+7` are names.
+fn whole(name: &str) -> Option<i128> {
+    let value: i128 = name.parse().ok()?;
+    (value.to_string() == name).then_some(value)
 }
 
 /// The first few names, for people.
@@ -215,5 +240,24 @@ mod tests {
         assert!(!same(origin("a", "1"), origin("a", "2")));
         assert!(!same(origin("a", "1"), None));
         assert!(same(None, None));
+    }
+
+    #[test]
+    fn classes_are_sorted_as_what_they_are() {
+        let sorted = |labels: Option<&str>, classes: &[&str]| -> Vec<String> {
+            let input = Input {
+                labels: labels.map(str::to_owned),
+                ..Input::default()
+            };
+            let classes: Vec<String> = classes.iter().map(|&name| name.to_owned()).collect();
+            let places = input.sorted(&classes);
+            places.into_iter().map(|at| classes[at].clone()).collect()
+        };
+        assert_eq!(sorted(None, &["10", "-3", "2", "-12"]), ["-12", "-3", "2", "10"]);
+        assert_eq!(sorted(Some("strings"), &["10", "9", "2"]), ["10", "2", "9"]);
+        assert_eq!(sorted(Some("floats"), &["10", "9", "2"]), ["2", "9", "10"]);
+        assert_eq!(sorted(None, &["b", "10", "9", "B"]), ["10", "9", "B", "b"]);
+        assert_eq!(sorted(None, &["10", "09"]), ["09", "10"]);
+        assert_eq!(sorted(Some("booleans"), &["True", "False"]), ["False", "True"]);
     }
 }

@@ -375,6 +375,44 @@ fn class_names_travel_in_the_metadata() {
     assert_eq!(names, deployed.classes.names());
 }
 
+/// Classes that arrive as 10, 9 and 2, and then others: the file has them sorted, by value or by name.
+#[test]
+fn classes_are_sorted() {
+    let kinds = [
+        (None, ["1", "2", "3", "9", "10", "20"]),
+        (Some("strings"), ["1", "10", "2", "20", "3", "9"]),
+    ];
+    for (kind, expected) in kinds {
+        let preparation = Preparation::None;
+        let pool = PoolSpec::Features(FeaturesSpec { preparation });
+        let mut learner = Consolidation::new(of_pool(pool).check().unwrap());
+        learner.input_mut().labels = kind.map(str::to_owned);
+        for (number, names) in [["10", "9", "2"], ["3", "20", "1"]].into_iter().enumerate() {
+            let (x, y) = task(number, 90);
+            let y = Labels::new(names.map(str::to_owned).to_vec(), y.codes().to_vec()).unwrap();
+            learner.learn(x.rows(), &y, &mut ()).unwrap();
+        }
+        let deployed = learner.deployed().unwrap();
+        let (x, found) = (unseen(), deployed.predict(unseen().rows()).unwrap());
+        let Some(answers) = run(&deployed.to_onnx(), x.rows()) else {
+            return;
+        };
+        let names: Vec<String> =
+            serde_json::from_str(answers["metadata"]["classes"].as_str().unwrap()).unwrap();
+        assert_eq!(names, expected);
+        let classes: Vec<usize> = serde_json::from_value(answers["class"].clone()).unwrap();
+        let probabilities: Vec<Vec<f32>> = serde_json::from_value(answers["probabilities"].clone()).unwrap();
+        let ours = deployed.answers(x.rows(), 0.0).unwrap();
+        for (row, &class) in classes.iter().enumerate() {
+            assert_eq!(names[class], deployed.classes.names()[found[row] as usize]);
+            for (name, probability) in names.iter().zip(&probabilities[row]) {
+                let at = deployed.classes.place(name).unwrap() as usize;
+                assert!((probability - ours[row].probabilities[at]).abs() < 1e-3, "{name}");
+            }
+        }
+    }
+}
+
 /// The fields of a protobuf message: field numbers, each with an integer or bytes.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, Field<'_>)> {
     let mut fields = Vec::new();

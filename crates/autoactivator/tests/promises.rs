@@ -57,6 +57,57 @@ fn a_first_task_of_one_row_is_stored_by_default_and_not_in_private() {
 }
 
 #[test]
+fn only_parameters_of_the_readout_may_change() {
+    let rows: Vec<f32> = (0..80)
+        .map(|at| ((at * 37) % 17) as f32 + (at / 40) as f32 * 9.0)
+        .collect();
+    let classes: Vec<&str> = (0..20).map(|row| if row < 10 { "a" } else { "b" }).collect();
+    let changed = json!({ "readout": "lda", "prior": "seen", "ridge": 0.1, "shrinkage": 0.01 });
+    let mut expected = model(&changed);
+    let mut found = model(&json!({}));
+    for model in [&mut expected, &mut found] {
+        learn(model, &rows, &classes);
+    }
+    found.set_parameters(changed.as_object().unwrap()).unwrap();
+    for model in [&mut expected, &mut found] {
+        learn(model, &rows[..40], &classes[..10]);
+    }
+    assert_eq!(found.deployed().unwrap(), expected.deployed().unwrap());
+    let before = found.to_bytes().unwrap();
+    for refused in [
+        json!({ "readout": "ridge", "seed": 1 }),
+        json!({ "prior": "equal", "ridge": -1 }),
+    ] {
+        assert!(found.set_parameters(refused.as_object().unwrap()).is_err());
+        assert!(found.to_bytes().unwrap() == before, "{refused} changed something");
+    }
+}
+
+/// What is exported says it, too, and a file that says nothing is as it was before.
+#[test]
+fn the_kind_of_labels_is_kept() {
+    let mut model = model(&json!({}));
+    learn(
+        &mut model,
+        &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0],
+        &["10", "9"],
+    );
+    let before = model.to_bytes().unwrap();
+    assert_eq!(model.sorted(), [1, 0]);
+    model.set_labels(Some("strings".to_owned()));
+    let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    let deployed = Model::from_bytes(&model.deployed().unwrap().to_bytes(true).unwrap()).unwrap();
+    for model in [&read, &deployed] {
+        assert_eq!(
+            (model.sorted(), model.input().labels.as_deref()),
+            (vec![0, 1], Some("strings"))
+        );
+    }
+    model.set_labels(None);
+    assert!(model.to_bytes().unwrap() == before);
+}
+
+#[test]
 fn a_private_model_says_why_it_cannot_reject() {
     let mut model = model(&json!({ "private": true }));
     learn(

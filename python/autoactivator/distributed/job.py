@@ -6,6 +6,7 @@ Ray and Spark have in common here: ``slots`` (tasks at a time), ``known`` (the h
 ``learn_ray`` and ``learn_spark``.
 """
 
+import json
 import logging
 import os
 import re
@@ -17,7 +18,6 @@ import numpy as np
 from .. import error
 from .._core import POOL_ROWS, Model
 from ..consolidation import Consolidation
-from ..rows import kind
 from ..snapshot import estimator
 from .files import at_hand, listed
 from .worker import Task
@@ -84,7 +84,7 @@ def learn(engine, rows, are_files, model, label, columns, sample, parts, single,
     model = Consolidation() if model is None else model
     if not isinstance(model, Consolidation):
         raise TypeError(f"the model is a {type(model).__name__}: only a Consolidation has a memory that adds up")
-    core, label_type = _begun(model)
+    core = _begun(model)
     words = (label, [columns] if isinstance(columns, str) else list(columns or []))
     with ExitStack() as stack, in_our_words():
         files = listed(rows) if are_files else None
@@ -104,16 +104,16 @@ def learn(engine, rows, are_files, model, label, columns, sample, parts, single,
             partial = engine.sum_rows(task, rows)
         if partial is not None:
             core.absorb(partial)
-    return estimator(core, label_type)
+    return estimator(core)
 
 
 def _begun(model):
-    """A copy of the compiled model, and the type of its labels."""
+    """A copy of the compiled model."""
     if not model._has_learned():
-        return model._new_model(), None
-    model._check_unchanged()
-    label_type = {"integers": int, "strings": str}.get(kind(model._labels)) if len(model._labels) else None
-    return Model.from_bytes(model._model.to_bytes()), label_type
+        return model._new_model()
+    core = Model.from_bytes(model._model.to_bytes())
+    core.set_parameters(json.dumps(model._changed_parameters()))
+    return core
 
 
 def _sample(engine, rows, files, sample, stack):

@@ -79,6 +79,8 @@ pub(super) struct Chosen {
     pub name: Option<usize>,
     /// Columns that are left out.
     pub left_out: Vec<usize>,
+    /// Columns of numbers that are no features, because a column of lists is.
+    pub beside: Vec<usize>,
 }
 
 /// Names by which a column of classes is recognised.
@@ -111,7 +113,9 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, 
     let label_at = label.map(|(at, _)| at);
     let others = |at: &usize| Some(*at) != label_at && !left_out.contains(at);
     let features = match (wanted.features.as_slice(), &wanted.names) {
-        ([], Some(names)) if !has_lists(columns) => of_model(columns, names, others)?,
+        ([], Some(names)) if !has_lists(columns) || has_any(columns, names) => {
+            of_model(columns, names, others)?
+        }
         ([], _) => all_features(columns, others)?,
         (named, _) => named
             .iter()
@@ -128,12 +132,29 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, 
         }
     }
     let name = columns.iter().position(|(name, _)| name == NAME);
+    let beside = numbers_beside(columns, &features, label_at, &left_out);
     Ok(Chosen {
+        beside,
         name: name.filter(|at| !features.contains(at) && Some(*at) != label_at),
         features: in_order(columns, features, wanted)?,
         label,
         left_out,
     })
+}
+
+/// Columns of numbers that nobody named, beside a column of lists.
+fn numbers_beside(
+    columns: &[(String, Use)],
+    features: &[usize],
+    label: Option<usize>,
+    left_out: &[usize],
+) -> Vec<usize> {
+    if !features.iter().any(|&at| columns[at].1 == Use::List) {
+        return Vec::new();
+    }
+    let is_beside =
+        |at: &usize| columns[*at].1 == Use::Number && Some(*at) != label && !left_out.contains(at);
+    (0..columns.len()).filter(is_beside).collect()
 }
 
 /// The column of classes, and why it is that one.
@@ -174,6 +195,11 @@ fn label(
 
 fn has_lists(columns: &[(String, Use)]) -> bool {
     columns.iter().any(|(_, kind)| *kind == Use::List)
+}
+
+/// Whether a column has one of these names.
+fn has_any(columns: &[(String, Use)], names: &[String]) -> bool {
+    columns.iter().any(|(name, _)| names.contains(name))
 }
 
 /// The features of a model, in its order. A column that is nothing else must be one of them.
@@ -269,8 +295,8 @@ fn all_features(columns: &[(String, Use)], others: impl Fn(&usize) -> bool) -> R
 
 fn not_a_feature(name: &str) -> String {
     format!(
-        "column '{name}' does not hold numbers and cannot be a feature: choose the features with --columns, or the \
-         class with --label"
+        "column '{name}' does not hold numbers, or one list of numbers a row, and cannot be a feature: choose the \
+         features with --columns, or the class with --label"
     )
 }
 
@@ -320,6 +346,13 @@ mod tests {
             (found.features, found.label, found.name),
             (vec![3], None, Some(1))
         );
+        assert_eq!(found.beside, [0], "numbers that are left out are named");
+        let wanted = Columns {
+            names: Some(vec!["id".to_owned()]),
+            ..Columns::default()
+        };
+        let error = chosen(&columns, &wanted).unwrap_err();
+        assert!(error.contains("not among them"), "{error}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Rows `x` go in; out come the `class` of each row as a place in the list of classes, `scores` and
 //! `probabilities` of every class, and how well `known` the row is. The names of the classes are in the file's metadata.
+//! Classes are sorted here, as in Python's `classes_`: whoever runs the file need not know which one arrived first.
 
 use super::calibration::Calibration;
 use super::deployed::Deployed;
@@ -18,15 +19,24 @@ impl Deployed {
     /// Input: `x`, `float32 (n_samples, n_features)`. Outputs: `class`, `int64 (n_samples)`, a place in the JSON list of
     /// names under `classes` in the metadata; `scores` and `probabilities`, `float32 (n_samples, n_classes)`; and
     /// `known`, `float32 (n_samples, 1)`, the share of known rows that are at least as strange, if the model can tell:
-    /// below 0.05, a row is stranger than 95 % of them. An ONNX file cannot be larger than 2 GB.
+    /// below 0.05, a row is stranger than 95 % of them. The classes are sorted, as in [`Input::sorted`]. An ONNX file
+    /// cannot be larger than 2 GB.
+    ///
+    /// [`Input::sorted`]: crate::Input::sorted
     pub fn to_onnx(&self) -> Vec<u8> {
-        let classes = serde_json::Value::from(self.classes.names()).to_string();
+        let order = self.input.sorted(self.classes.names());
+        let names: Vec<&str> = order
+            .iter()
+            .map(|&at| self.classes.names()[at].as_str())
+            .collect();
+        let classes = serde_json::Value::from(names).to_string();
         let producer = format!("{NAME} {VERSION}");
         let metadata = [("classes", classes.as_str()), ("producer", producer.as_str())];
-        self.graph().into_file(NAME, &metadata)
+        self.graph(&order).into_file(NAME, &metadata)
     }
 
-    fn graph(&self) -> Graph {
+    /// The graph; `order` has the place of each class among those of the model.
+    fn graph(&self, order: &[usize]) -> Graph {
         let mut graph = Graph::default();
         let n_classes = self.classes.len();
         let x = graph.input("x", self.pool.n_inputs());
@@ -37,6 +47,7 @@ impl Deployed {
             None => evidence.clone(),
         };
         let class = first_highest(&mut graph, &scores);
+        let (class, scores) = in_order(&mut graph, order, class, scores);
         let probabilities = mixture(&mut graph, &scores, &self.calibration);
         graph.output("class", &class, Element::Int, &[]);
         graph.output("scores", &scores, Element::Float, &[n_classes]);
@@ -52,6 +63,18 @@ impl Deployed {
 fn first_highest(graph: &mut Graph, scores: &Value) -> Value {
     let settings = [Attribute::Int("axis", 1), Attribute::Int("keepdims", 0)];
     graph.apply_with("ArgMax", &[scores], &settings)
+}
+
+/// The class and the scores in this order. The class was found before, so that of equal scores the same one is chosen.
+fn in_order(graph: &mut Graph, order: &[usize], class: Value, scores: Value) -> (Value, Value) {
+    if order.is_sorted() {
+        return (class, scores);
+    }
+    let mut places = vec![0; order.len()];
+    order.iter().zip(0..).for_each(|(&at, place)| places[at] = place);
+    let places = graph.ints(&places);
+    let class = graph.apply("Gather", &[&places, &class]);
+    (class, graph.gather(&scores, order.iter().copied()))
 }
 
 /// Σ weight · softmax(scale · scores).

@@ -56,6 +56,8 @@ struct Entry {
     origin: Option<Origin>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     features: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    labels: Option<String>,
     description: Value,
 }
 
@@ -220,6 +222,7 @@ impl Container {
             learner: self.learner.clone(),
             origin: self.input.origin.clone(),
             features: self.input.features.clone(),
+            labels: self.input.labels.clone(),
             description: self.description.clone(),
         };
         let text = serde_json::to_string(&entry).map_err(|e| e.to_string())?;
@@ -272,6 +275,7 @@ impl Container {
             input: Input {
                 origin: entry.origin,
                 features: entry.features,
+                labels: entry.labels,
             },
             description: entry.description,
             half: false,

@@ -3,16 +3,19 @@
 use serde_json::{Value, json};
 
 use super::explain::{self, Explanation};
-use super::learned::{Abilities, Learned};
+use super::learned::{Abilities, Learned, refuse_change};
 use super::task::Task;
-use crate::consolidation::{Consolidation, Deployed, pack};
+use crate::consolidation::{Consolidation, ConsolidationParams, Deployed, pack};
 use crate::data::{ImageShape, Labels, Rows};
 use crate::error::Error;
 use crate::format::Container;
 use crate::learner::{Answer, Input, Learner};
 use crate::math::Matrix;
-use crate::params::Check;
+use crate::params::{self, Check};
 use crate::words::counted;
+
+/// The parameters by which a memory is read out.
+const OF_THE_READOUT: [&str; 4] = ["readout", "prior", "ridge", "shrinkage"];
 
 impl Learned for Consolidation {
     fn pack(&self) -> Container {
@@ -68,11 +71,30 @@ impl Learned for Consolidation {
         Consolidation::input_mut(self)
     }
 
+    /// What predicts is exported alone, so it learns of it at once.
+    fn set_labels(&mut self, kind: Option<String>) {
+        self.input.labels.clone_from(&kind);
+        if let Some(deployed) = &mut self.deployed {
+            deployed.input.labels = kind;
+        }
+    }
+
     fn parameters(&self) -> Value {
         let mut parameters = json!(self.params());
         // Files leave it out when it is not set.
         parameters["private"] = json!(self.params().private);
         parameters
+    }
+
+    /// What is solved from the memory may change from task to task; what the memory was made with may not.
+    fn set_parameter(&mut self, name: &str, value: &Value) -> Result<(), Error> {
+        if !OF_THE_READOUT.contains(&name) {
+            return refuse_change(&self.parameters(), name, value);
+        }
+        let mut asked = json!(self.params());
+        asked[name] = value.clone();
+        self.params = params::read::<ConsolidationParams>(&asked)?.check()?;
+        Ok(())
     }
 
     fn image(&self) -> Option<ImageShape> {

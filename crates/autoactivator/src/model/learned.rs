@@ -96,6 +96,16 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
         self.input().features.as_deref()
     }
 
+    /// The places of the classes when they are sorted, as in [`Input::sorted`].
+    fn sorted(&self) -> Vec<usize> {
+        self.input().sorted(self.classes())
+    }
+
+    /// Records the kind of labels that the classes are named after.
+    fn set_labels(&mut self, kind: Option<String>) {
+        self.input_mut().labels = kind;
+    }
+
     /// Records what computes the rows that the model takes.
     fn set_origin(&mut self, origin: Option<Origin>) {
         self.input_mut().origin = origin;

@@ -244,11 +244,17 @@ impl Model {
     }
 
     /// Requests parameter values of an existing model: accepted if the model has them already or they may
-    /// still change; any other is refused by name.
+    /// still change, from the next task on; any other is refused by name, and then none is changed.
     pub fn set_parameters(&mut self, asked: &Map<String, Value>) -> Result<(), Error> {
-        asked
-            .iter()
-            .try_for_each(|(name, value)| self.0.set_parameter(name, value))
+        let before = self.parameters();
+        for (done, (name, value)) in asked.iter().enumerate() {
+            if let Err(error) = self.0.set_parameter(name, value) {
+                let changed = asked.keys().take(done);
+                changed.for_each(|name| drop(self.0.set_parameter(name, &before[name])));
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -43,7 +43,8 @@ impl Graph {
         self.constant(Element::Float, shape, &bytes)
     }
 
-    fn ints(&mut self, values: &[i64]) -> Value {
+    /// Adds a constant list of whole numbers.
+    pub fn ints(&mut self, values: &[i64]) -> Value {
         let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         self.constant(Element::Int, &[values.len()], &bytes)
     }

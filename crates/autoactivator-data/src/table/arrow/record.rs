@@ -62,6 +62,14 @@ impl Record {
             .left_out
             .iter()
             .map(|&at| format!("column '{}' numbers the rows and is left out", name_of(at)));
+        let beside = chosen.beside.first().map(|&at| {
+            let more = match chosen.beside.len() - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let (list, name) = (&features[0], name_of(at));
+            format!("left out beside the lists of column '{list}', which are the features: '{name}'{more}")
+        });
         let class = chosen.label.map(|(at, chosen)| ClassColumn {
             name: format!("column '{}'", name_of(at)),
             chosen,
@@ -73,7 +81,7 @@ impl Record {
             reading: Reading {
                 features: (!is_list).then(|| features.clone()),
                 class,
-                notes: left_out.collect(),
+                notes: left_out.chain(beside).collect(),
             },
             features,
         })
@@ -200,11 +208,11 @@ fn lists(
     };
     let n_features = expected.or(lengths.first().copied()).unwrap_or(0);
     if let Some(row) = lengths.iter().position(|&n| n != n_features || n == 0) {
-        let row_number = first_row + row;
-        return Err(format!(
-            "row {row_number}, column '{name}' holds {} numbers, other rows hold {n_features}: all rows need the same",
-            lengths[row]
-        ));
+        let place = format!("row {}, column '{name}'", first_row + row);
+        return Err(match lengths[row] {
+            0 => format!("{place} holds an empty list: remove the row or fill the list in"),
+            n => format!("{place} holds {n} numbers, other rows hold {n_features}: all rows need the same"),
+        });
     }
     let place = |at: usize| format!("row {}, column '{name}'", at / n_features.max(1));
     refuse_nulls(&items, first_row * n_features, |at| {
