@@ -173,9 +173,10 @@ fn apart_from_all(centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<(Matri
     let factor = Cholesky::new(centred.first_scatter(n, rho))?;
     let columns = Matrix::from_fn(n, jury.columns.n_cols(), |i, j| jury.columns[(i, j)]);
     let lengths = factor.lengths(columns);
-    let apart = lengths.iter().zip(&jury.witnesses).map(|(&length, witness)| {
-        left_out_distance(length, witness.weight / witness.copies, centred.n_rows())
-    });
+    let apart = lengths
+        .iter()
+        .zip(&jury.witnesses)
+        .map(|(&length, witness)| left_out_distance(length, witness.unit(), centred.n_rows()));
     Some((factor.inverse_factor(), apart.collect()))
 }
 

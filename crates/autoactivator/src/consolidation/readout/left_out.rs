@@ -51,7 +51,7 @@ impl LeftOut {
         let inner = &evidence.inner;
         for (i, witness) in jury.witnesses.iter().enumerate() {
             let own = witness.place as usize;
-            let (weight, count) = (witness.weight / witness.copies, centred.counts[own]);
+            let (weight, count) = (witness.unit(), centred.counts[own]);
             let length: f64 = solved.col(i).iter().map(|&v| v.into() * v.into()).sum();
             let distance = |c: usize| length - 2.0 * u[(i, c)] + inner[(c, c)];
             let moved = count / (count - weight);
@@ -90,7 +90,7 @@ impl LeftOut {
         let (mut sum, mut copies) = (0.0, 0.0);
         for (i, witness) in jury.witnesses.iter().enumerate() {
             let own = witness.place as usize;
-            let others = counts[own] - witness.weight / witness.copies;
+            let others = counts[own] - witness.unit();
             sum += witness.copies * -2.0 * self.lda[(i, own)] / (1.0 + 1.0 / others);
             copies += witness.copies;
         }

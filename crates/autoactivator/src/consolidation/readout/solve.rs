@@ -74,7 +74,7 @@ impl Centred {
     /// when every solve breaks down.
     pub fn solve(&self, wanted: Wanted, witnesses: &[Witness], h: &Table) -> Option<Solution> {
         let columns = self.columns(h.clone());
-        let can = |w: &Witness| self.counts[w.place as usize] - w.weight / w.copies > 1e-6;
+        let can = |w: &Witness| self.counts[w.place as usize] - w.unit() > 1e-6;
         let usable: Vec<usize> = (0..witnesses.len()).filter(|&i| can(&witnesses[i])).collect();
         let jury = Jury {
             witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
