@@ -105,7 +105,7 @@ pub enum Error {
     NoUseForWeights,
 
     /// A task without rows.
-    #[error("task {task} has no rows, or none that weighs more than 0: there is nothing to learn")]
+    #[error("task {task} has no rows, or only rows of zero weight: there is nothing to learn")]
     EmptyTask {
         /// Task, from 1.
         task: usize,
