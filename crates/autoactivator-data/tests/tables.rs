@@ -264,6 +264,7 @@ fn what_is_written_is_read_again() {
     let batch = Batch {
         x: Table::new((0..n * 3).map(|i| i as f32 / 7.0).collect(), 3).unwrap(),
         y: Some((0..n).map(|i| format!("class, {}", i % 3)).collect()),
+        weights: None,
         names: Some((0..n).map(|i| format!("photo {i}.jpg")).collect()),
     };
     let origin = serde_json::json!({ "backbones": [] });
@@ -383,6 +384,7 @@ fn damaged_files_are_errors_not_crashes() {
     let batch = Batch {
         x: Table::new((0..300).map(|i| i as f32).collect(), 3).unwrap(),
         y: Some((0..100).map(|i| (i % 3).to_string()).collect()),
+        weights: None,
         names: None,
     };
     for name in ["t.parquet", "t.arrow"] {

@@ -23,6 +23,18 @@ pub struct Labels {
     weights: Option<Vec<f64>>,
 }
 
+/// Refuses a weight that is negative, not a number or above 1e15; the first row has the number `first_row`.
+pub fn check_weights(weights: &[f64], first_row: usize) -> Result<(), Error> {
+    let allowed = 0.0..=LARGEST_WEIGHT;
+    match weights.iter().position(|weight| !allowed.contains(weight)) {
+        Some(at) => Err(Error::BadWeight {
+            row: first_row + at,
+            weight: weights[at],
+        }),
+        None => Ok(()),
+    }
+}
+
 impl Labels {
     /// Takes codes into `names`; refuses a code outside the list.
     pub fn new(names: impl Into<Arc<[String]>>, codes: Vec<u32>) -> Result<Self, Error> {
@@ -84,11 +96,7 @@ impl Labels {
                 weights: weights.len(),
             });
         }
-        let allowed = 0.0..=LARGEST_WEIGHT;
-        if let Some(row) = weights.iter().position(|weight| !allowed.contains(weight)) {
-            let weight = weights[row];
-            return Err(Error::BadWeight { row, weight });
-        }
+        check_weights(&weights, 0)?;
         self.weights = Some(weights).filter(|weights| weights.iter().any(|&weight| weight != 1.0));
         Ok(self)
     }

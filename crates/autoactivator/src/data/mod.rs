@@ -22,7 +22,7 @@ mod sample;
 
 pub(crate) use chunks::Chunks;
 pub use classes::ClassList;
-pub use labels::Labels;
+pub use labels::{Labels, check_weights};
 pub(crate) use pile::Pile;
 pub(crate) use rows::check_weighed_task;
 pub use rows::{ImageShape, Rows, Table, check_rows, check_task};
