@@ -56,7 +56,7 @@ class Client:
         self.label_type = label_type
         self.timeout = timeout
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn one more task. When this returns, it is on the server's disk.
 
         Parameters
@@ -67,6 +67,8 @@ class Client:
             Their labels, new or known.
         classes : ignored
             Accepted so that programs written for scikit-learn keep working.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            How often each row counts; not for images.
 
         Returns
         -------
@@ -79,12 +81,12 @@ class Client:
         >>> client = Client("http://127.0.0.1:7878")
         >>> client.partial_fit(["5a.png", "5b.png"], [5, 5])  # doctest: +SKIP
         """
-        changed = json.loads(self._send("POST", "/v1/learn", *_lesson(X, y)))
+        changed = json.loads(self._send("POST", "/v1/learn", *_lesson(X, y, sample_weight)))
         self.learned_ = Learned(summary=changed["summary"], **changed["learned"])
         self.learned_.warn()
         return self
 
-    def unlearn(self, X, y):
+    def unlearn(self, X, y, sample_weight=None):
         """Unlearn rows: afterwards the memory is what it would have been without them.
 
         A class with no rows left is no longer known.
@@ -95,6 +97,8 @@ class Client:
             Rows or images that were learned.
         y : array-like of shape (n_samples,)
             Their labels.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            The weights that they were learned with.
 
         Returns
         -------
@@ -106,7 +110,7 @@ class Client:
         >>> from autoactivator import Client
         >>> Client("http://127.0.0.1:7878").unlearn([[0.9, 1.0]], ["high"])  # doctest: +SKIP
         """
-        self._send("POST", "/v1/unlearn", *_lesson(X, y))
+        self._send("POST", "/v1/unlearn", *_lesson(X, y, sample_weight))
         return self
 
     def drop_class(self, label):
@@ -347,12 +351,14 @@ def _problem(response, content):
     return error.ServerError(message, kind, response.status, None if wait is None else float(wait))
 
 
-def _lesson(X, y):
+def _lesson(X, y, sample_weight):
     distinct, codes = rows.labels(y)
     names = rows.names(distinct)
     classes = [names[code] for code in codes]
     if not _are_images(X):
-        return _json({**_named_rows(X), "classes": classes})
+        return _json({**_named_rows(X), "classes": classes, "weights": _weights(sample_weight, len(classes))})
+    if sample_weight is not None:
+        raise error.ParameterError("parameter `sample_weight` is given for images: send rows, or images without it")
     if len(X) != len(classes):
         message = f"{len(X)} rows but {len(classes)} labels: each row needs exactly one label"
         raise error.LengthMismatchError(message)
@@ -360,6 +366,19 @@ def _lesson(X, y):
     for image, name in zip(X, classes, strict=True):
         fields += [("class", name.encode()), ("image", _content(image))]
     return _form(fields)
+
+
+def _weights(sample_weight, n_rows):
+    """Weights as a list. JSON has only finite numbers; the message is the method's own."""
+    weights = rows.weights(sample_weight, n_rows)
+    if weights is None:
+        return None
+    wrong = np.flatnonzero(~np.isfinite(weights))
+    if len(wrong):
+        value = "NaN" if np.isnan(weights[wrong[0]]) else str(weights[wrong[0]])
+        remedy = "a weight says how often the row counts; make it a number from 0 to 1e15"
+        raise error.BadWeightError(f"row {wrong[0]} weighs {value}: {remedy}")
+    return weights.tolist()
 
 
 def _named_rows(X):

@@ -121,6 +121,62 @@ class Consolidation(Rejecting, Learner):
             parameters["class_weights"] = {rows.name(label): w for label, w in self.class_weights.items()}
         return parameters
 
+    def fit(self, X, y, sample_weight=None):
+        """Learn from scratch: all rows are one task.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their labels, strings or integers.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            How often each row counts: a row of weight w is learned as w copies of it, and one of weight 0 is as if it
+            were not there. None counts every row once.
+
+        Returns
+        -------
+        self : object
+            The estimator. If this raises, the estimator is unchanged.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], ["low", "low", "high", "high"]).predict([[0.95]])
+        array(['high'], dtype='<U4')
+        >>> Consolidation().fit([[0.0], [0.1], [9.0]], ["low", "low", "high"], sample_weight=[1, 2.5, 0]).classes_
+        array(['low'], dtype='<U4')
+        """
+        return self._learn(X, y, self._new_model(), np.empty(0), sample_weight)
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn one more task. Its classes may be new and need not be declared in advance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their labels, strings or integers as before.
+        classes : ignored
+            Accepted so that programs written for scikit-learn keep working.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            How often each row counts, as in :meth:`fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator. If this raises, also on Ctrl-C, the estimator is unchanged.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> model = Consolidation().partial_fit([[0.0], [0.1], [0.9], [1.0]], ["low", "low", "high", "high"])
+        >>> model.partial_fit([[5.0], [5.1]], ["huge", "huge"], sample_weight=[1, 3]).classes_
+        array(['high', 'huge', 'low'], dtype='<U4')
+        """
+        return self._learn_more(X, y, sample_weight)
+
     @property
     def growth_(self):
         """How the model grew: one record per task, ready for ``pandas.DataFrame(model.growth_)``.
@@ -173,7 +229,7 @@ class Consolidation(Rejecting, Learner):
         self._keep(model, self._labels, *(one._labels for one in others))
         return self
 
-    def unlearn(self, X, y):
+    def unlearn(self, X, y, sample_weight=None):
         """Unlearn rows: afterwards the memory is what it would have been without them.
 
         A class with no rows left is no longer known.
@@ -184,6 +240,8 @@ class Consolidation(Rejecting, Learner):
             Rows that were learned.
         y : array-like of shape (n_samples,)
             Their labels.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            The weights that they were learned with.
 
         Returns
         -------
@@ -199,8 +257,9 @@ class Consolidation(Rejecting, Learner):
         """
         model = self._learned()
         x, (distinct, codes) = self._rows(X, model), rows.labels(y)
+        weights = rows.weights(sample_weight, len(x))
         with self._in_words_of_sklearn(x):
-            model.unlearn(x, rows.names(distinct), codes)
+            model.unlearn(x, rows.names(distinct), codes, weights)
         self._keep(model, self._labels)
         return self
 

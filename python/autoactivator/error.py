@@ -50,8 +50,20 @@ class LengthMismatchError(AutoActivatorError, ValueError):
     """Rows and labels of different length."""
 
 
+class WeightCountError(AutoActivatorError, ValueError):
+    """A number of weights that is not that of the rows."""
+
+
+class BadWeightError(AutoActivatorError, ValueError):
+    """A weight that is negative, not a number or too large."""
+
+
+class NoUseForWeightsError(AutoActivatorError, ValueError):
+    """Weights for a learner that counts every row once."""
+
+
 class EmptyTaskError(AutoActivatorError, ValueError):
-    """A task without rows."""
+    """A task without rows that weigh anything."""
 
 
 class OneClassError(AutoActivatorError, ValueError):

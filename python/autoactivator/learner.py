@@ -94,10 +94,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         >>> model.partial_fit([[5.0], [5.1]], ["huge", "huge"]).classes_
         array(['high', 'huge', 'low'], dtype='<U4')
         """
-        if not self._has_learned():
-            return self.fit(X, y)
-        with self._taking_parameters():
-            return self._learn(X, y, self._model, self._labels)
+        return self._learn_more(X, y)
 
     def predict(self, X):
         """Predict the label of each row, judged alone.
@@ -273,10 +270,17 @@ class Learner(ClassifierMixin, BaseEstimator):
         made, asked = json.loads(self._made_with), json.loads(_as_json(self._parameters()))
         return {name: asked.get(name) for name in made.keys() | asked.keys() if made.get(name) != asked.get(name)}
 
-    def _learn(self, X, y, model, known):
+    def _learn_more(self, X, y, sample_weight=None):
+        if not self._has_learned():
+            return self._learn(X, y, self._new_model(), np.empty(0), sample_weight)
+        with self._taking_parameters():
+            return self._learn(X, y, self._model, self._labels, sample_weight)
+
+    def _learn(self, X, y, model, known, sample_weight=None):
         x, (distinct, codes) = self._rows(X, model), rows.labels(y)
+        weights = rows.weights(sample_weight, len(x))
         with self._in_words_of_sklearn(x):
-            summary, learned = model.learn(x, rows.names(distinct), codes, rows.columns(X))
+            summary, learned = model.learn(x, rows.names(distinct), codes, rows.columns(X), weights)
         self._keep(model, known, distinct)
         self._made_with = _as_json(self._parameters())
         self.learned_ = Learned(summary=summary, **json.loads(learned))

@@ -3,6 +3,8 @@
 A C-contiguous ``float32`` array is passed on without a copy; everything else is converted once.
 """
 
+from numbers import Real
+
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -153,6 +155,47 @@ def name(label):
     """
     is_whole = isinstance(label, (float, np.floating)) and float(label).is_integer()
     return str(int(label) if is_whole else label)
+
+
+def weights(sample_weight, n_rows):
+    """The weight of each row, as a ``float64`` array.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+        How often each row counts; one number for all rows.
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,) or None
+        The weights; None if every row counts once.
+
+    Examples
+    --------
+    >>> from autoactivator.rows import weights
+    >>> weights([1, 2], 2)
+    array([1., 2.])
+    >>> weights(None, 2) is None
+    True
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        return np.full(n_rows, sample_weight, dtype=np.float64)
+    found = check_array(
+        sample_weight,
+        dtype=np.float64,
+        order="C",
+        ensure_2d=False,
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        input_name="sample_weight",
+    )
+    if found.ndim != 1:
+        raise ValueError(f"sample_weight has the shape {found.shape}: give one weight per row, or one for all")
+    return found
 
 
 def names(distinct):

@@ -48,9 +48,18 @@ impl Array<f32> {
 }
 
 impl Array<u32> {
-    /// Labels as codes into these class names.
-    pub fn labels(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Labels> {
-        Labels::new(names, self.values().to_vec()).map_err(|error| raise(py, &error))
+    /// Labels as codes into these class names, of rows with these weights.
+    pub fn labels(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        weights: Option<&Array<f64>>,
+    ) -> PyResult<Labels> {
+        let labels = Labels::new(names, self.values().to_vec()).and_then(|labels| match weights {
+            Some(weights) => labels.weighed(weights.values().to_vec()),
+            None => Ok(labels),
+        });
+        labels.map_err(|error| raise(py, &error))
     }
 }
 

@@ -133,7 +133,7 @@ pub fn accuracy(
     let protocol: Protocol = parse(py, protocol)?;
     let test = Split {
         x: table(py, &x)?,
-        y: y.labels(py, names)?,
+        y: y.labels(py, names, None)?,
     };
     let tasks: Vec<Task> = tasks.into_iter().map(|classes| task(&test.y, classes)).collect();
     let dataset = Dataset {

@@ -169,8 +169,8 @@ impl Model {
         py.detach(|| json(&self.read().size()))
     }
 
-    /// Learns one task, given its rows, its class names, a code into these for each row, and the names of the features.
-    /// Returns what was understood: one line for people, and JSON.
+    /// Learns one task, given its rows, its class names, a code into these for each row, the names of the features, and
+    /// the weights of the rows. Returns what was understood: one line for people, and JSON.
     fn learn(
         &self,
         py: Python<'_>,
@@ -178,8 +178,9 @@ impl Model {
         names: Vec<String>,
         y: Array<u32>,
         features: Option<Vec<String>>,
+        weights: Option<Array<f64>>,
     ) -> PyResult<(String, String)> {
-        let (rows, labels) = (x.rows(py)?, y.labels(py, names)?);
+        let (rows, labels) = (x.rows(py)?, y.labels(py, names, weights.as_ref())?);
         work(py, |signals| {
             let mut model = self.write();
             let new = model.n_features().is_none();
@@ -190,7 +191,10 @@ impl Model {
             if new && taught.is_err() {
                 model.input_mut().features = None;
             }
-            taught.map(|receipt| (receipt.to_string(), json(&receipt)))
+            taught.map(|mut receipt| {
+                receipt.weighed_by = labels.weights().map(|_| "sample_weight".to_owned());
+                (receipt.to_string(), json(&receipt))
+            })
         })
     }
 
@@ -278,9 +282,16 @@ impl Model {
         })
     }
 
-    /// Unlearns rows.
-    fn unlearn(&self, py: Python<'_>, x: Array<f32>, names: Vec<String>, y: Array<u32>) -> PyResult<()> {
-        let (rows, labels) = (x.rows(py)?, y.labels(py, names)?);
+    /// Unlearns rows, which weigh what they weighed when they were learned.
+    fn unlearn(
+        &self,
+        py: Python<'_>,
+        x: Array<f32>,
+        names: Vec<String>,
+        y: Array<u32>,
+        weights: Option<Array<f64>>,
+    ) -> PyResult<()> {
+        let (rows, labels) = (x.rows(py)?, y.labels(py, names, weights.as_ref())?);
         self.change(py, |model| model.unlearn(rows, &labels))
     }
 

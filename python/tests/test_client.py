@@ -52,6 +52,12 @@ def test_a_client_answers_like_the_estimator(serve, clusters, tmp_path):
     assert autoactivator.load(tmp_path / "home.aact").predict(X).tolist() == model.predict(X).tolist()
     client.unlearn(X[:5], y[:5])
     model.unlearn(X[:5], y[:5])
+    weights = np.linspace(0, 3, len(y))
+    client.partial_fit(X, y, sample_weight=weights).unlearn(X[:9], y[:9], sample_weight=weights[:9])
+    model.partial_fit(X, y, sample_weight=weights).unlearn(X[:9], y[:9], sample_weight=weights[:9])
+    assert np.allclose(client.predict_proba(X), model.predict_proba(X), atol=1e-5)
+    with pytest.raises(error.BadWeightError, match="row 2 weighs NaN"):
+        client.partial_fit(X[:3], y[:3], sample_weight=[1, 1, np.nan])
     client.drop_class(3)
     model.drop_class(3)
     client.rename_class(2, 20)

@@ -282,6 +282,21 @@ def test_what_was_learned_is_said(clusters, tmp_path):
     assert autoactivator.load(tmp_path / "m.aact").feature_names_in_.tolist() == ["f0", "f1", "f2", "f3", "f4", "f5"]
 
 
+def test_a_row_counts_as_often_as_it_weighs(clusters):
+    X, y = clusters
+    weights = np.arange(len(y)) % 4
+    copied = Consolidation(precision="f64").fit(X.repeat(weights, axis=0), y.repeat(weights))
+    weighed = Consolidation(precision="f64").fit(X, y, sample_weight=weights)
+    assert np.allclose(weighed.predict_proba(X), copied.predict_proba(X), atol=1e-3)
+    assert weighed.growth_[0]["rows"] == weights.sum()
+    assert weighed.learned_["rows"] == 90 and "; weighed by sample_weight; 30 rows left out; " in repr(weighed.learned_)
+    before = weighed.predict_proba(X)
+    light = np.linspace(0.1, 2, len(y))
+    weighed.partial_fit(X + 9, y + 10, sample_weight=light).unlearn(X + 9, y + 10, sample_weight=light)
+    assert weighed.classes_.tolist() == [0, 1, 2, 3]
+    assert np.allclose(weighed.predict_proba(X), before, atol=1e-3)
+
+
 def test_named_features_no_more(clusters):
     X, y = clusters
     model = Consolidation().fit(frame(X), y)
@@ -317,6 +332,25 @@ MISTAKES = {
         lambda m, X, y: m.fit(X[:, :0], y), error.NoFeaturesError, "rows have no features: at least one column"),
     "no rows": (lambda m, X, y: m.fit(X[:0], y[:0]), error.EmptyTaskError, "task 1 has no rows"),
     "lengths": (lambda m, X, y: m.fit(X, y[1:]), error.LengthMismatchError, "120 rows but 119 labels"),
+    "a negative weight": (
+        lambda m, X, y: m.partial_fit(X, y, sample_weight=np.where(np.arange(len(y)) == 3, -0.5, 1)),
+        error.BadWeightError, "row 3 weighs -0.5: a weight says how often the row counts; make it a number from 0 to"),
+    "a weight that is NaN": (
+        lambda m, X, y: m.fit(X, y, sample_weight=[np.nan] * len(y)), error.BadWeightError, "row 0 weighs NaN"),
+    "an infinite weight": (
+        lambda m, X, y: m.unlearn(X, y, sample_weight=np.inf), error.BadWeightError, "row 0 weighs inf"),
+    "too few weights": (lambda m, X, y: m.fit(X, y, sample_weight=[1.0]), error.WeightCountError,
+                        "1 weight for 120 rows: give one weight per row"),
+    "weights of two dimensions": (lambda m, X, y: m.fit(X, y, sample_weight=np.ones((len(y), 2))), ValueError,
+                                  "sample_weight has the shape \\(120, 2\\)"),
+    "weights that are texts": (lambda m, X, y: m.fit(X, y, sample_weight=["heavy"] * len(y)), ValueError,
+                               "could not convert string to float"),
+    "weights of nothing": (lambda m, X, y: m.partial_fit(X, y, sample_weight=0), error.EmptyTaskError,
+                           "only rows of zero weight"),
+    "more weight than was learned": (lambda m, X, y: m.unlearn(X, y, sample_weight=2), error.NeverLearnedError,
+                                     "cannot have been learned"),
+    "weights for the paper's learner": (lambda m, X, y: Reactivation().fit(X, y, sample_weight=2), TypeError,
+                                        "sample_weight"),
     "one dimension": (lambda m, X, y: m.predict(X[0]), ValueError, "Expected 2D array, got 1D array instead"),
     "three dimensions": (lambda m, X, y: m.predict(X[None]), ValueError, "dim 3"),
     "sparse": (lambda m, X, y: m.fit(csr_matrix(X), y), TypeError, "dense data is required"),

@@ -156,6 +156,10 @@ pub struct LearnArgs {
     #[command(flatten)]
     pub rows: RowsArgs,
 
+    /// Column that says how often each row counts, by name or number; without it, every row counts once
+    #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
+    pub weight: Option<String>,
+
     #[command(flatten)]
     pub new: NewModelArgs,
 }
@@ -392,6 +396,10 @@ pub struct UnlearnArgs {
 
     #[command(flatten)]
     pub rows: RowsArgs,
+
+    /// Column that says how often each row counts, by name or number: the one that it was learned with
+    #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
+    pub weight: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -26,7 +26,10 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     let rows = RowSource::open(
         &args.rows,
         Part::Train,
-        &Expected::of(found.as_ref(), &args.model),
+        &Expected {
+            weight: args.weight.as_deref(),
+            ..Expected::of(found.as_ref(), &args.model)
+        },
     )?;
     let mut model = match found {
         Some(model) => model,
@@ -75,7 +78,8 @@ fn learn_rows(
     rows.check_seen(classes)?;
     let mut receipt = learned?;
     receipt.classes_from = rows.classes_from();
-    receipt.left_out = rows.left_out();
+    receipt.weighed_by = rows.weighed_by();
+    receipt.left_out += rows.left_out();
     Ok(receipt)
 }
 

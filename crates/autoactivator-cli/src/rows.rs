@@ -47,6 +47,8 @@ pub struct Expected<'a> {
     pub origin: Option<&'a Value>,
     /// The model file.
     pub file: Option<&'a Path>,
+    /// The column that weighs the rows.
+    pub weight: Option<&'a str>,
 }
 
 impl<'a> Expected<'a> {
@@ -56,6 +58,7 @@ impl<'a> Expected<'a> {
             n_features: model.and_then(|model| model.n_features()),
             features: model.and_then(|model| model.features()),
             origin: model.and_then(|model| model.origin()),
+            weight: None,
         }
     }
 }
@@ -113,6 +116,11 @@ impl<'a> RowSource<'a> {
             Content::Images(_) => Some("the folders".to_owned()),
             _ => self.reading().class.map(|class| class.to_string()),
         }
+    }
+
+    /// What the rows are weighed by.
+    pub fn weighed_by(&self) -> Option<String> {
+        self.reading().weight
     }
 
     /// Number of rows that were there and were not learned.
@@ -266,12 +274,12 @@ impl<'a> RowSource<'a> {
             };
             let labelled = batch.and_then(with_classes);
             if let Ok((_, y)) = &labelled {
-                let new: BTreeSet<&String> = y.iter().filter(|_| !only.is_empty()).collect();
-                seen.extend(new.into_iter().cloned());
+                seen.extend(y.names().iter().filter(|_| !only.is_empty()).cloned());
             }
             Some(labelled.map(|(x, y)| {
-                let selected = select(x, &y, only);
-                passed_over += y.len() - selected.1.len();
+                let n_rows = y.len();
+                let selected = select(x, y, only);
+                passed_over += n_rows - selected.1.len();
                 selected
             }))
         });
@@ -310,15 +318,18 @@ impl<'a> RowSource<'a> {
 
     /// Reads all rows at once, with their classes.
     pub fn collect(&self, only: &[String]) -> Result<(Table, Labels)> {
-        let (mut values, mut n_features, mut names) = (Vec::new(), 1, Vec::new());
+        let (mut values, mut n_features) = (Vec::new(), 1);
+        let (mut names, mut weights) = (Vec::new(), Vec::new());
         for batch in self.labelled(only)? {
             let (x, y) = batch?;
             n_features = x.rows().n_features();
             values.extend_from_slice(x.rows().values());
             names.extend((0..y.len()).map(|row| y.name(row).to_owned()));
+            weights.extend((0..y.len()).map(|row| y.weight(row)));
         }
         self.check_seen(only)?;
-        Ok((Table::new(values, n_features)?, Labels::from_names(names)))
+        let y = Labels::from_names(names).weighed(weights)?;
+        Ok((Table::new(values, n_features)?, y))
     }
 }
 
@@ -330,21 +341,21 @@ fn check_among(only: &[String], there: &[&str]) -> Result<()> {
     }
 }
 
-fn with_classes(batch: Batch) -> Result<(Table, Vec<String>)> {
-    match batch.y {
-        Some(y) => Ok((batch.x, y)),
+fn with_classes(batch: Batch) -> Result<(Table, Labels)> {
+    match batch.labelled() {
+        Some(labelled) => Ok(labelled?),
         None => bail!(NO_CLASSES),
     }
 }
 
 /// The rows of some classes; all of them if none is named.
-fn select(x: Table, y: &[String], only: &[String]) -> (Table, Labels) {
+fn select(x: Table, y: Labels, only: &[String]) -> (Table, Labels) {
     if only.is_empty() {
-        return (x, Labels::from_names(y));
+        return (x, y);
     }
-    let rows: Vec<usize> = (0..y.len()).filter(|&row| only.contains(&y[row])).collect();
-    let names = Labels::from_names(rows.iter().map(|&row| &y[row]));
-    (x.rows().gather(&rows), names)
+    let chosen: Vec<bool> = y.names().iter().map(|name| only.contains(name)).collect();
+    let rows: Vec<usize> = (0..y.len()).filter(|&i| chosen[y.codes()[i] as usize]).collect();
+    (x.rows().gather(&rows), y.gather(&rows))
 }
 
 fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content> {
@@ -352,6 +363,7 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
     let path = args.rows.as_path();
     let known = args.rows.to_str().filter(|name| dataset::NAMES.contains(name));
     if known.is_none() && is_images(path) {
+        refuse_weight(path, expected)?;
         return Ok(Content::Images(Box::new(open_images(
             args, path, part, expected,
         )?)));
@@ -365,6 +377,7 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
     match found.unwrap_or_else(|| Ok(Place::Table(path.to_owned())))? {
         Place::Table(path) => open_table(args, &path, expected),
         Place::Memory => {
+            refuse_weight(path, expected)?;
             let (split, image) = dataset::read_part(&path.to_string_lossy(), data_dir.as_deref(), part)?;
             let y = (0..split.y.len())
                 .map(|row| split.y.name(row).to_owned())
@@ -372,6 +385,7 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
             let rows = Batch {
                 x: split.x,
                 y: Some(y),
+                weights: None,
                 names: None,
             };
             Ok(Content::Memory(rows, image))
@@ -383,9 +397,19 @@ fn open_table(args: &RowsArgs, path: &Path, expected: &Expected<'_>) -> Result<C
     let columns = Columns {
         width: expected.n_features,
         names: expected.features.map(<[String]>::to_vec),
+        weight: expected.weight.map(str::to_owned),
         ..args.columns.columns()
     };
     Ok(Content::Table(FeatureTable::open(path, &columns)?))
+}
+
+/// Refuses a column of weights for rows that are no table.
+fn refuse_weight(path: &Path, expected: &Expected<'_>) -> Result<()> {
+    let columns = Columns {
+        weight: expected.weight.map(str::to_owned),
+        ..Columns::default()
+    };
+    Ok(columns.refuse_weight(path)?)
 }
 
 /// Refuses a backbone for rows that are not images.

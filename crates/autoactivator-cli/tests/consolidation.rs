@@ -204,3 +204,86 @@ fn without_its_last_class_a_model_is_a_pool_that_can_learn_again() {
         before.stdout
     );
 }
+
+#[test]
+fn a_column_weighs_the_rows() {
+    let place = Workplace::new();
+    let header = "a,b,w,class\n";
+    let rows = [
+        "0,0.1,2,low",
+        "0.1,0,1,low",
+        "0.9,1,3,high",
+        "1,0.9,1,high",
+        "0.5,0.4,0,odd",
+    ];
+    place.write("weighed.csv", format!("{header}{}\n", rows.join("\n")));
+    let copies = |row: &&str| {
+        let cells: Vec<&str> = row.split(',').collect();
+        format!("{},{},{}\n", cells[0], cells[1], cells[3]).repeat(cells[2].parse().unwrap())
+    };
+    let copied: String = rows.iter().map(copies).collect();
+    place.write("copied.csv", format!("a,b,class\n{copied}"));
+    let said = place
+        .succeed(&["learn", "m.aact", "weighed.csv", "--weight", "w"])
+        .stderr;
+    assert!(said.contains("learned 4 rows of 2 features (a, b)"), "{said}");
+    assert!(
+        said.contains("; weighed by column 'w'; 1 row left out; "),
+        "{said}"
+    );
+    place.succeed(&["learn", "c.aact", "copied.csv"]);
+    let rows_of = |model: &str| {
+        let said = place.succeed(&["inspect", model, "--json"]).stdout;
+        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+        (said["growth"][0]["rows"].clone(), said["classes"].clone())
+    };
+    assert_eq!(rows_of("m.aact"), rows_of("c.aact"));
+    let unlearn = [
+        "unlearn",
+        "m.aact",
+        "weighed.csv",
+        "--classes",
+        "low",
+        "--weight",
+        "w",
+    ];
+    assert!(place.succeed(&unlearn).stderr.contains("4 rows, 1 class"));
+}
+
+#[test]
+fn wrong_weights_are_refused() {
+    let place = Workplace::new();
+    let before = "a,b,w,class\n0,0.1,2,low\n";
+    for (row, words) in [
+        (
+            "1,1,-2,high",
+            "row 1 weighs -2: a weight says how often the row counts",
+        ),
+        ("1,1,NaN,high", "line 3, column 3: 'NaN' is not finite"),
+        ("1,1,heavy,high", "line 3, column 3: 'heavy' is not a number"),
+        ("1,1,,high", "line 3, column 3: '' is empty"),
+    ] {
+        place.write("t.csv", format!("{before}{row}\n"));
+        place.refuse(&["learn", "m.aact", "t.csv", "--weight", "w"], &[words]);
+    }
+    place.write("t.csv", format!("{before}1,1,2,high\n"));
+    for (words, reason) in [
+        (&["t.csv", "--weight", "v"][..], "there is no weight column 'v'"),
+        (
+            &["t.csv", "--weight", "w", "--columns", "a,w"],
+            "cannot be both feature and weight",
+        ),
+        (
+            &["t.csv", "--weight", "w", "--label", "w"],
+            "cannot be both class and weight",
+        ),
+        (&["digits", "--weight", "w"], "--weight chooses a column"),
+        (
+            &["t.csv", "--weight", "w", "--learner", "reactivation"],
+            "counts every row once",
+        ),
+    ] {
+        place.refuse(&[&["learn", "m.aact"], words].concat(), &[reason]);
+    }
+    assert!(!place.exists("m.aact"));
+}

@@ -109,8 +109,7 @@ pub fn labelled(path: &Path, columns: &Columns, model: &Consolidation) -> Result
     let path = path.to_owned();
     Ok(Box::new(table.batches()?.map(move |batch| {
         let batch = batch?;
-        let y = batch.y.ok_or_else(|| bad(&path, NO_CLASSES))?;
-        Ok((batch.x, Labels::from_names(y)))
+        batch.labelled().ok_or_else(|| bad(&path, NO_CLASSES))?
     })))
 }
 

@@ -86,6 +86,7 @@ fn joined(batches: &[Batch]) -> Batch {
     Batch {
         x: autoactivator::Table::new(values.collect(), n_features).unwrap(),
         y: texts(|batch| &batch.y),
+        weights: None,
         names: texts(|batch| &batch.names),
     }
 }

@@ -88,6 +88,40 @@ fn refused(columns: Vec<(&str, ArrayRef)>, wanted: &Columns, expected: &str) {
 }
 
 #[test]
+fn a_column_of_weights_is_as_precise_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = Columns {
+        weight: Some("w".to_owned()),
+        ..Columns::default()
+    };
+    let with = |weights: ArrayRef| {
+        let class = text(&["ape", "bee", "cow"]);
+        vec![("a", floats(&[1.0, 2.0, 3.0])), ("w", weights), ("class", class)]
+    };
+    let of = |weights: ArrayRef| read(&parquet(&folder, with(weights), 2), &wanted).unwrap();
+    let batch = of(Arc::new(Float64Array::from(vec![0.1, 0.0, 1e9 + 0.5])));
+    assert_eq!(batch.x.rows().values(), [1.0, 2.0, 3.0]);
+    assert_eq!(batch.weights.unwrap(), [0.1, 0.0, 1e9 + 0.5]);
+    let whole = of(Arc::new(Int64Array::from(vec![1, 2, 16_777_217])));
+    assert_eq!(whole.weights.unwrap(), [1.0, 2.0, 16_777_217.0]);
+    refused(
+        with(floats(&[1.0, 1.0, -1.0])),
+        &wanted,
+        "row 2 weighs -1: a weight says how often the row counts",
+    );
+    refused(
+        with(Arc::new(Float64Array::from(vec![Some(1.0), None, Some(1.0)]))),
+        &wanted,
+        "row 1: the weight is null in column 'w'",
+    );
+    refused(
+        with(text(&["1", "2", "3"])),
+        &wanted,
+        "column 'w' does not hold numbers and cannot be the weight",
+    );
+}
+
+#[test]
 fn number_columns_of_every_type_are_features() {
     let folder = tempfile::tempdir().unwrap();
     type Half = <Float16Type as ArrowPrimitiveType>::Native;
@@ -328,6 +362,7 @@ fn what_is_written_is_read_again() {
     let batch = Batch {
         x: Table::new((0..n * 3).map(|i| i as f32 / 7.0).collect(), 3).unwrap(),
         y: Some((0..n).map(|i| format!("class, {}", i % 3)).collect()),
+        weights: None,
         names: Some((0..n).map(|i| format!("photo {i}.jpg")).collect()),
     };
     let origin = serde_json::json!({ "backbones": [] });
@@ -447,6 +482,7 @@ fn damaged_files_are_errors_not_crashes() {
     let batch = Batch {
         x: Table::new((0..300).map(|i| i as f32).collect(), 3).unwrap(),
         y: Some((0..100).map(|i| (i % 3).to_string()).collect()),
+        weights: None,
         names: None,
     };
     for name in ["t.parquet", "t.arrow"] {

@@ -151,10 +151,12 @@ impl App {
 
     /// The rows and labels of a lesson.
     pub(crate) fn lesson(&self, model: &Model, lesson: Lesson<'_>) -> Result<(Table, Labels), Problem> {
-        Ok((
-            self.table(model, lesson.input, lesson.features.as_deref())?,
-            Labels::from_names(&lesson.classes),
-        ))
+        let mut labels = Labels::from_names(&lesson.classes);
+        if let Some(weights) = lesson.weights {
+            labels = labels.weighed(weights)?;
+        }
+        let table = self.table(model, lesson.input, lesson.features.as_deref())?;
+        Ok((table, labels))
     }
 }
 

@@ -61,6 +61,8 @@ pub struct Lesson<'a> {
     pub input: Input<'a>,
     /// The class of each example.
     pub classes: Vec<String>,
+    /// How often each example counts, if not every one once.
+    pub weights: Option<Vec<f64>>,
     /// What the features are called, where rows say so.
     pub features: Option<Vec<String>>,
 }
@@ -87,8 +89,8 @@ pub struct Addition {
     pub base: Option<Model>,
 }
 
-/// Reads examples with their classes: `{"rows": [[...]], "classes": [...]}`, or a form in which each `image`
-/// belongs to the last `class` before it.
+/// Reads examples with their classes: `{"rows": [[...]], "classes": [...]}`, with `weights` if rows are to count more or
+/// less than once, or a form in which each `image` belongs to the last `class` before it.
 pub fn learn<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Result<Lesson<'a>, Problem> {
     let lesson = match Kind::of(content_type)? {
         Kind::Json => learn_json(bytes)?,
@@ -218,12 +220,14 @@ fn learn_json(bytes: &[u8]) -> Result<Lesson<'static>, Problem> {
     struct Body {
         rows: FlatRows,
         classes: Vec<String>,
+        weights: Option<Vec<f64>>,
         features: Option<Vec<String>>,
     }
     let body: Body = from_json(bytes)?;
     Ok(Lesson {
         input: Input::Rows(body.rows.table()?),
         classes: body.classes,
+        weights: body.weights,
         features: body.features,
     })
 }
@@ -246,6 +250,7 @@ fn learn_form(parts: Vec<Part<'_>>) -> Result<Lesson<'_>, Problem> {
     Ok(Lesson {
         input: Input::Images(images),
         classes,
+        weights: None,
         features: None,
     })
 }

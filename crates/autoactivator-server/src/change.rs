@@ -38,7 +38,8 @@ impl Change {
                 if next.n_features().is_none() {
                     next.input_mut().features.clone_from(features);
                 }
-                let receipt = next.teach(x.rows(), y, observer)?;
+                let mut receipt = next.teach(x.rows(), y, observer)?;
+                receipt.weighed_by = y.weights().map(|_| "weights".to_owned());
                 *model = next;
                 return Ok(Some(receipt));
             }

@@ -105,6 +105,7 @@ impl From<Error> for Problem {
         match error {
             Error::NoMemory
             | Error::NothingLearned
+            | Error::NoUseForWeights
             | Error::CannotReject { .. }
             | Error::OnlyConsolidation { .. } => Self::wrong_model(&kind, message),
             Error::Io { .. } | Error::Locked { .. } => Self::unavailable(&kind, message),

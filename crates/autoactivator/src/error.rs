@@ -78,8 +78,34 @@ pub enum Error {
         labels: usize,
     },
 
+    /// A number of weights that is not that of the rows.
+    #[error("{} for {}: give one weight per row", counted(*weights, "weight"), counted(*rows, "row"))]
+    WeightCount {
+        /// Number of rows.
+        rows: usize,
+        /// Number of weights.
+        weights: usize,
+    },
+
+    /// A weight that no row can have.
+    #[error(
+        "row {row} weighs {weight}: a weight says how often the row counts; make it a number from 0 to 1e15"
+    )]
+    BadWeight {
+        /// Row, from 0.
+        row: usize,
+        /// Its weight.
+        weight: f64,
+    },
+
+    /// Weights for a learner that has no use for them.
+    #[error(
+        "this learner counts every row once: leave the weights out, or choose consolidation, which uses them"
+    )]
+    NoUseForWeights,
+
     /// A task without rows.
-    #[error("task {task} has no rows: there is nothing to learn")]
+    #[error("task {task} has no rows, or only rows of zero weight: there is nothing to learn")]
     EmptyTask {
         /// Task, from 1.
         task: usize,

@@ -42,7 +42,7 @@ pub use consolidation::{
     Binding, Calibration, Consolidation, ConsolidationParams, Deployed, Ledger, Memory, POOL_ROWS, Partial,
     Prior, ReadoutKind, Share, Source, TaskGrowth,
 };
-pub use data::{ClassList, ImageShape, Labels, Rows, Table, check_rows, check_task};
+pub use data::{ClassList, ImageShape, Labels, Rows, Table, check_rows, check_task, check_weights};
 pub use error::{Error, kind};
 pub use format::{FORMAT_VERSION, write_atomically};
 pub use learner::{Answer, Input, Learner, Observer, Origin, Size, Step};

@@ -830,3 +830,23 @@ fn pools_that_cannot_be_made_say_why() {
         "different rows",
     );
 }
+
+/// Rows that are the same within each class leave nothing to scatter.
+#[test]
+fn classes_of_equal_rows_are_learned() {
+    for n_copies in [1, 2, 50] {
+        let distinct = [[0.0, 1.0], [1.0, 1.0], [5.0, -3.0]];
+        let rows: Vec<f32> = (0..n_copies).flat_map(|_| distinct.concat()).collect();
+        let names = (0..n_copies).flat_map(|_| ["a", "b", "c"]);
+        let mut learner = Consolidation::new(ConsolidationParams::default().check().unwrap());
+        learner
+            .learn(Rows::new(&rows, 2).unwrap(), &Labels::from_names(names), &mut ())
+            .unwrap();
+        let asked = distinct.concat();
+        assert_eq!(
+            learner.predict(Rows::new(&asked, 2).unwrap()).unwrap(),
+            [0, 1, 2],
+            "{n_copies} copies"
+        );
+    }
+}

@@ -64,7 +64,11 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
 pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
     let file = ModelFile::lock(&args.model)?;
     let mut model = load(&args.model)?;
-    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(Some(&model), &args.model))?;
+    let expected = Expected {
+        weight: args.weight.as_deref(),
+        ..Expected::of(Some(&model), &args.model)
+    };
+    let rows = RowSource::open(&args.rows, Part::Train, &expected)?;
     let source = rows.source(&model)?;
     if let Some(source) = source.as_ref().filter(|_| !args.again) {
         model.check_there(source, &args.classes)?;

@@ -16,6 +16,29 @@ fn fives(serving: &Serving, n: usize) -> Value {
 }
 
 #[test]
+fn a_row_counts_as_often_as_it_weighs() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[&["m.aact"], &SMALL[..]].concat());
+    let lesson = json!({
+        "rows": [[0, 0.1], [0.1, 0], [0.9, 1], [1, 0.9], [0.5, 0.5]],
+        "classes": ["low", "low", "high", "high", "odd"],
+        "weights": [2, 1, 0.5, 1, 0],
+    });
+    let learned = serving.post("/v1/learn", &lesson);
+    assert_eq!(learned.status, 200, "{learned:?}");
+    let learned = learned.json();
+    assert_eq!(learned["classes"], json!(["low", "high"]));
+    assert_eq!(learned["growth"]["rows"], json!(4.5));
+    assert_eq!(
+        (&learned["learned"]["weighed_by"], &learned["learned"]["left_out"]),
+        (&json!("weights"), &json!(1))
+    );
+    let lows = json!({ "rows": [[0, 0.1], [0.1, 0]], "classes": ["low", "low"], "weights": [2, 1] });
+    assert_eq!(serving.post("/v1/unlearn", &lows).status, 200);
+    assert_eq!(serving.classes(), ["high"]);
+}
+
+#[test]
 fn a_visitor_teaches_five_and_takes_it_back() {
     let place = Workplace::new();
     let mut serving = Serving::start(&place, &[]);

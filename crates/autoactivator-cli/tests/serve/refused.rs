@@ -113,6 +113,14 @@ fn a_wrong_request_is_told_why_and_changes_nothing() {
         ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": ["lo\u0000w"]}"#, 400, "control characters"),
         ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": ["lo\u001b[2Jw"]}"#, 400, "control characters"),
         ("POST /v1/learn", json, &long_name(), 413, "longer than 100 characters"),
+        // Weights.
+        ("POST /v1/learn", json, br#"{"rows": [[0, 0], [1, 1]], "classes": ["a", "b"], "weights": [1, -2]}"#, 422, "row 1 weighs -2: a weight says how often the row counts"),
+        ("POST /v1/unlearn", json, br#"{"rows": [[0, 0], [1, 1]], "classes": ["a", "b"], "weights": [1]}"#, 422, "1 weight for 2 rows: give one weight per row"),
+        ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": ["a"], "weights": [1e16]}"#, 422, "make it a number from 0 to 1e15"),
+        ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": ["a"], "weights": [NaN]}"#, 400, "expected value"),
+        ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": ["a"], "weights": ["2"]}"#, 400, "expected a number"),
+        ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": ["a"], "weights": 2}"#, 400, "expected a list"),
+        ("POST /v1/learn", json, br#"{"rows": [[0, 0]], "classes": ["a"], "weights": [0]}"#, 422, "only rows of zero weight"),
         // More than a limit allows.
         ("POST /v1/learn", json, br#"{"rows": [[0,0],[0,0],[0,0],[0,0],[0,0]], "classes": ["a","a","a","a","a"]}"#, 413, "5 rows exceed the limit of 4"),
         ("POST /v1/predict", json, br#"{"rows": [[0,0],[0,0],[0,0],[0,0],[0,0]]}"#, 413, "5 rows exceed the limit of 4"),

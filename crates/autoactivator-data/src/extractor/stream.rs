@@ -220,6 +220,7 @@ impl<'a> ImageRows<'a> {
         Ok(Some(Batch {
             x: Table::new(values, self.extractor.n_features())?,
             y: (!classes.is_empty()).then_some(classes),
+            weights: None,
             names: Some(names),
         }))
     }

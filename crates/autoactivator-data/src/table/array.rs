@@ -237,6 +237,7 @@ impl ArrayBatches {
         Ok(Batch {
             x: Table::new(values, self.n_features)?,
             y: self.labels.as_ref().map(|labels| labels[rows].to_vec()),
+            weights: None,
             names: None,
         })
     }
@@ -266,6 +267,7 @@ impl ArrayBatches {
 
 /// Opens a file that holds several arrays: features, and labels where there are any.
 pub(super) fn open_among(path: &Path, arrays: &[Array], columns: &Columns) -> Opened {
+    columns.refuse_weight(path)?;
     let (features, labels) = pick(path, arrays, columns)?;
     let names = labels.map(|labels| labels.read_names()).transpose()?;
     Ok(ArrayTable::new(features, names)?.boxed())

@@ -22,6 +22,8 @@ pub struct Columns {
     /// The name of the class, or its number from 1 where a csv file has no header. By default the column called `class`
     /// or `label`, and else the last one of a csv file. For npy and idx files, the path of the file of labels.
     pub label: Option<String>,
+    /// The name of the column that holds the weights of the rows, or its number like that of the class.
+    pub weight: Option<String>,
     /// Whether no column is the class.
     pub no_label: bool,
     /// The number of features that a model expects. A csv file of exactly that many columns carries no class.
@@ -39,6 +41,7 @@ pub struct Columns {
 impl Columns {
     /// Refuses columns that are named for data that has none.
     pub fn refuse(&self, path: &Path) -> Result<(), Error> {
+        self.refuse_weight(path)?;
         if self.label.is_none() && self.features.is_empty() {
             return Ok(());
         }
@@ -46,6 +49,17 @@ impl Columns {
             path,
             "is no table: --label and --columns choose columns of a table",
         ))
+    }
+
+    /// Refuses a column of weights that is named for data that has no columns.
+    pub fn refuse_weight(&self, path: &Path) -> Result<(), Error> {
+        match self.weight {
+            None => Ok(()),
+            Some(_) => Err(bad(
+                path,
+                "has no columns: --weight chooses a column of a csv, Parquet or Arrow table",
+            )),
+        }
     }
 
     /// The file of labels that belongs to an array: the one that was named, else the one `beside` it.
@@ -75,6 +89,8 @@ pub(super) struct Chosen {
     /// One list column, or number columns.
     pub features: Vec<usize>,
     pub label: Option<(usize, Choice)>,
+    /// The weights of the rows.
+    pub weight: Option<usize>,
     /// The names of the rows.
     pub name: Option<usize>,
     /// Columns that are left out.
@@ -109,9 +125,11 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, 
     let left_out: Vec<usize> = (0..columns.len())
         .filter(|&at| Some(at) == records.index || columns[at].0 == PANDAS_INDEX)
         .collect();
-    let label = label(records, wanted, &left_out)?;
+    let weight = weight(columns, wanted)?;
+    let apart: Vec<usize> = left_out.iter().copied().chain(weight).collect();
+    let label = label(records, wanted, &apart)?;
     let label_at = label.map(|(at, _)| at);
-    let others = |at: &usize| Some(*at) != label_at && !left_out.contains(at);
+    let others = |at: &usize| Some(*at) != label_at && !apart.contains(at);
     let features = match (wanted.features.as_slice(), &wanted.names) {
         ([], Some(names)) if !has_lists(columns) || has_any(columns, names) => {
             of_model(columns, names, others)?
@@ -127,15 +145,25 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, 
         if Some(at) == label_at {
             return Err(format!("column '{name}' cannot be both feature and class"));
         }
+        if Some(at) == weight {
+            return Err(format!("column '{name}' cannot be both feature and weight"));
+        }
         if *kind == Use::Other || (*kind == Use::List && features.len() > 1) {
             return Err(not_a_feature(name));
         }
     }
+    if let Some(at) = weight.filter(|_| weight == label_at) {
+        return Err(format!(
+            "column '{}' cannot be both class and weight",
+            columns[at].0
+        ));
+    }
     let name = columns.iter().position(|(name, _)| name == NAME);
-    let beside = numbers_beside(columns, &features, label_at, &left_out);
+    let beside = numbers_beside(columns, &features, label_at, &apart);
     Ok(Chosen {
         beside,
-        name: name.filter(|at| !features.contains(at) && Some(*at) != label_at),
+        name: name.filter(|at| !features.contains(at) && Some(*at) != label_at && Some(*at) != weight),
+        weight,
         features: in_order(columns, features, wanted)?,
         label,
         left_out,
@@ -157,11 +185,25 @@ fn numbers_beside(
     (0..columns.len()).filter(is_beside).collect()
 }
 
-/// The column of classes, and why it is that one.
+/// The column of weights.
+fn weight(columns: &[(String, Use)], wanted: &Columns) -> Result<Option<usize>, String> {
+    let Some(name) = &wanted.weight else {
+        return Ok(None);
+    };
+    let at = place(columns, name, "weight")?;
+    match columns[at].1 {
+        Use::Number => Ok(Some(at)),
+        _ => Err(format!(
+            "column '{name}' does not hold numbers and cannot be the weight"
+        )),
+    }
+}
+
+/// The column of classes, and why it is that one; it is none of those that stand apart.
 fn label(
     records: &Records<'_>,
     wanted: &Columns,
-    left_out: &[usize],
+    apart: &[usize],
 ) -> Result<Option<(usize, Choice)>, String> {
     let columns = records.columns;
     if let Some(label) = &wanted.label {
@@ -178,7 +220,7 @@ fn label(
     if !records.last_is_class || !wanted.features.is_empty() {
         return Ok(None);
     }
-    let others = (0..columns.len()).filter(|at| columns[*at].0 != NAME && !left_out.contains(at));
+    let others = (0..columns.len()).filter(|at| columns[*at].0 != NAME && !apart.contains(at));
     let others: Vec<usize> = others.collect();
     let strange: Vec<usize> = others
         .iter()
@@ -331,6 +373,35 @@ mod tests {
         );
         let found = chosen(&[("a", Use::Number), ("kind", Use::Number)], &label("kind")).unwrap();
         assert_eq!((found.features, found.label), (vec![0], Some((1, Choice::Asked))));
+    }
+
+    #[test]
+    fn the_weight_is_no_feature() {
+        let columns = [("a", Use::Number), ("w", Use::Number), ("class", Use::Other)];
+        let wanted = |weight: &str, features: &[&str]| Columns {
+            weight: Some(weight.to_owned()),
+            features: features.iter().map(|&name| name.to_owned()).collect(),
+            ..Columns::default()
+        };
+        let found = chosen(&columns, &wanted("w", &[])).unwrap();
+        assert_eq!((found.features, found.weight), (vec![0], Some(1)));
+        for (wanted, reason) in [
+            (
+                wanted("v", &[]),
+                "there is no weight column 'v'; the columns are a",
+            ),
+            (
+                wanted("class", &[]),
+                "column 'class' does not hold numbers and cannot be the weight",
+            ),
+            (
+                wanted("w", &["a", "w"]),
+                "column 'w' cannot be both feature and weight",
+            ),
+        ] {
+            let error = chosen(&columns, &wanted).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
     }
 
     #[test]

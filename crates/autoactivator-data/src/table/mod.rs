@@ -13,6 +13,7 @@
 //! let batch = Batch {
 //!     x: Table::new(vec![1.0, 2.0, 3.0, 4.0], 2)?,
 //!     y: Some(vec!["ape".to_owned(), "bee".to_owned()]),
+//!     weights: None,
 //!     names: None,
 //! };
 //! let mut writer = TableWriter::create(&path, None, None)?;
@@ -56,7 +57,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use autoactivator::ImageShape;
+use autoactivator::{ImageShape, check_weights};
 use serde_json::Value;
 
 use crate::batch::{Batch, Batches};
@@ -314,6 +315,9 @@ fn check(batch: &Batch, first_row: usize) -> Result<(), String> {
         return Err(format!(
             "row {row}, feature {feature} is {value}: remove the row or replace the value with a finite one"
         ));
+    }
+    if let Some(weights) = &batch.weights {
+        check_weights(weights, first_row).map_err(|error| error.to_string())?;
     }
     let unnamed = batch.y.iter().flatten().position(String::is_empty);
     match unnamed {

@@ -18,6 +18,7 @@ pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// Opens a file of features.
 pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
+    columns.refuse_weight(path)?;
     let file = path.to_owned();
     let features = array(path, "", Arc::new(move || Source::open(&file)))?;
     let labels = columns.label_file(labels_beside(path));

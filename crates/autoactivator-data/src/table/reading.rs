@@ -10,6 +10,8 @@ pub struct Reading {
     pub features: Option<Vec<String>>,
     /// Where the classes come from; none when rows carry no class.
     pub class: Option<ClassColumn>,
+    /// The column that holds the weights of the rows, if one does.
+    pub weight: Option<String>,
     /// What was left out or assumed, in words.
     pub notes: Vec<String>,
 }

@@ -13,7 +13,9 @@ use super::ledger::Ledger;
 use super::memory::{Evidence, Memory};
 use super::params::ConsolidationParams;
 use super::readout::{Centred, Wanted};
-use crate::data::{Chunks, Labels, Rows, Sample, Table, check_rows, check_task, places, stride};
+use crate::data::{
+    Chunks, Labels, Rows, Sample, Table, check_rows, check_weighed_task, places, stride, weighed_places,
+};
 use crate::error::Error;
 use crate::learner::{Input, Learner, Observer, Size, Step, same_origin};
 use crate::params::{Checked, Precision};
@@ -43,12 +45,34 @@ pub struct Consolidation {
     pub(crate) ledger: Ledger,
 }
 
+/// Rows of known classes that are added or subtracted together.
+pub(super) struct Lot<'a> {
+    pub x: Rows<'a>,
+    /// Place of each row's class.
+    pub places: &'a [u32],
+    /// For how many copies each row stands, if not all for one.
+    copies: Option<&'a [f64]>,
+}
+
+/// Cuts rows into lots of bounded size.
+pub(super) fn lots<'a>(x: Rows<'a>, places: &'a [u32], y: &'a Labels) -> impl Iterator<Item = Lot<'a>> {
+    let first = (0..x.len()).step_by(SUMMED_TOGETHER);
+    x.chunks(SUMMED_TOGETHER).zip(first).map(move |(x, first)| {
+        let part = first..first + x.len();
+        Lot {
+            x,
+            places: &places[part.clone()],
+            copies: y.weights().map(|weights| &weights[part]),
+        }
+    })
+}
+
 /// How the learner changed in one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskGrowth {
     /// Task, from 1.
     pub task: usize,
-    /// Total number of rows learned by the end of the task.
+    /// Total number of rows learned by the end of the task, each counted as often as it weighs.
     pub rows: f64,
     /// Number of classes known by the end of the task.
     pub classes: usize,
@@ -137,12 +161,15 @@ impl Consolidation {
     /// they are until [`consolidate`](Self::consolidate).
     pub fn observe(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         self.check(x, y)?;
+        if let Some((x, y)) = y.present_of(x) {
+            return self.observe(x.rows(), &y);
+        }
         self.prepare(x, y)?;
         self.add_while(x, y, &mut |_| Ok(()))
     }
 
     fn check(&self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
-        check_task(x, y, self.n_features(), self.growth.len() + 1)
+        check_weighed_task(x, y, self.n_features(), self.growth.len() + 1)
     }
 
     /// Makes the pool from evenly spaced rows of the first task; does nothing if there is a pool.
@@ -153,6 +180,10 @@ impl Consolidation {
         if stride(x.len(), POOL_ROWS) > 1 {
             let rows = places(x.len(), POOL_ROWS);
             return self.prepare(x.gather(&rows).rows(), &y.gather(&rows));
+        }
+        if let Some(weights) = y.weights() {
+            let rows = weighed_places(weights, POOL_ROWS);
+            return self.prepare(x.gather(&rows).rows(), &y.gather(&rows).unweighed());
         }
         let classes = self.memory.classes.clone().admit(y);
         let pool = self.make_pool(x, &classes)?;
@@ -189,9 +220,9 @@ impl Consolidation {
     ) -> Result<(), Error> {
         let places = self.memory.classes.admit(y);
         self.memory.widen();
-        for (rows, places) in x.chunks(SUMMED_TOGETHER).zip(places.chunks(SUMMED_TOGETHER)) {
-            self.add(rows, places, 1.0);
-            go_on(rows.len())?;
+        for lot in lots(x, &places, y) {
+            self.add(&lot, 1.0);
+            go_on(lot.x.len())?;
         }
         Ok(())
     }
@@ -215,23 +246,39 @@ impl Consolidation {
     }
 
     /// Adds rows (`sign` 1) or subtracts them (`sign` -1); then returns the first row that shows to be unknown, if any.
-    pub(super) fn add(&mut self, x: Rows<'_>, places: &[u32], sign: f64) -> Option<usize> {
+    pub(super) fn add(&mut self, lot: &Lot<'_>, sign: f64) -> Option<usize> {
         let pool = self.pool.as_ref()?;
-        let mut h = pool.outputs(x, self.params.precision);
+        let mut h = pool.outputs(lot.x, self.params.precision);
         h.for_each_row(|row| self.memory.standard.apply(row));
-        let weights = self.class_weights();
+        let weights = self.weights(lot);
         let evidence = Evidence {
             h: h.rows(),
-            places,
+            places: lot.places,
             weights: weights.as_deref(),
         };
         self.memory.add(&evidence, sign, self.params.precision);
-        let weight = |place: u32| weights.as_ref().map_or(1.0, |weights| weights[place as usize]);
+        let of = |list: Option<&[f64]>, i: usize| list.map_or(1.0, |list| list[i]);
+        let counts = |i: usize| (of(lot.copies, i), of(weights.as_deref(), i));
         if sign > 0.0 {
-            self.memory.witnesses.add(x, places, weight);
+            self.memory.witnesses.add(lot.x, lot.places, counts);
             return None;
         }
-        self.memory.witnesses.remove(x, places, weight)
+        self.memory.witnesses.remove(lot.x, lot.places, counts)
+    }
+
+    /// What each row weighs in the sums: its own weight times that of its class; none when all are 1.
+    fn weights(&self, lot: &Lot<'_>) -> Option<Vec<f64>> {
+        let Some(of_class) = self.class_weights() else {
+            return lot.copies.map(<[f64]>::to_vec);
+        };
+        let of_class = lot.places.iter().map(|&place| of_class[place as usize]);
+        Some(match lot.copies {
+            Some(copies) => of_class
+                .zip(copies)
+                .map(|(weight, copies)| weight * copies)
+                .collect(),
+            None => of_class.collect(),
+        })
     }
 
     /// Weight of a row of each class; none when all weights are 1.
@@ -270,11 +317,15 @@ impl Consolidation {
         for batch in batches()? {
             let (x, y) = batch?;
             next.check(x.rows(), &y)?;
-            n_rows += x.rows().len();
+            n_rows += y.present().count();
             chunks.push(x.rows(), &y, |x, y| next.add_while(x, y, &mut go_on))?;
         }
         chunks.flush(|x, y| next.add_while(x, y, &mut go_on))?;
         drop(go_on);
+        if n_rows == 0 {
+            let task = self.growth.len() + 1;
+            return Err(Error::EmptyTask { task }.into());
+        }
         next.consolidate()?;
         *self = next;
         self.tell(observer);
@@ -552,6 +603,9 @@ impl Learner for Consolidation {
 
     fn learn(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error> {
         self.check(x, y)?;
+        if let Some((x, y)) = y.present_of(x) {
+            return self.learn(x.rows(), &y, observer);
+        }
         let mut next = self.faded();
         next.prepare(x, y)?;
         next.add_while(x, y, &mut watched(observer, Some(x.len())))?;

@@ -5,8 +5,7 @@
 
 use rayon::prelude::*;
 
-use crate::data::ClassList;
-use crate::data::Rows;
+use crate::data::{ClassList, Rows, Table};
 use crate::error::Error;
 use crate::math::vectorised;
 use crate::math::{Matrix, add_gram_in_double, add_gram_lower};
@@ -17,6 +16,11 @@ use super::witness::Witnesses;
 
 /// How far rounding may push a non-negative quantity below zero, relative to its former value.
 pub(super) const SLACK: f64 = 1e-4;
+
+/// What rounding may leave of a number of rows after all of them, `taken`, were taken away, whatever they weighed.
+pub(super) fn slack(taken: f64) -> f64 {
+    SLACK.min(1e-8 * taken.abs())
+}
 
 /// Sums over all rows learned.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +46,7 @@ pub struct Evidence<'a> {
     pub h: Rows<'a>,
     /// Place of each row's class.
     pub places: &'a [u32],
-    /// Weight of each class, if not all are 1.
+    /// Weight of each row, if not all are 1.
     pub weights: Option<&'a [f64]>,
 }
 
@@ -132,36 +136,36 @@ impl Memory {
     /// Adds rows (`sign` 1) or subtracts them (`sign` -1).
     pub(crate) fn add(&mut self, evidence: &Evidence<'_>, sign: f64, precision: Precision) {
         self.add_moments(evidence, sign);
-        let scaled = evidence.weights.map(|_| scaled_rows(evidence));
-        let h = scaled.as_deref().unwrap_or(evidence.h.values());
-        let Ok(h) = Rows::new(h, self.n_nodes()) else {
-            return;
-        };
+        let roots = evidence.weights.map(|weights| weights.iter().map(|w| w.sqrt()));
+        let roots: Option<Vec<f64>> = roots.map(Iterator::collect);
         match precision {
-            Precision::F32 => add_gram_in_double(&mut self.gram, h.into(), sign),
-            Precision::F64 => add_gram_f64(&mut self.gram, h, sign),
+            Precision::F32 => {
+                let scaled = roots.map(|roots| scaled_rows(evidence.h, &roots));
+                let h = scaled.as_ref().map_or(evidence.h, Table::rows);
+                add_gram_in_double(&mut self.gram, h.into(), sign);
+            }
+            Precision::F64 => add_gram_f64(&mut self.gram, evidence.h, roots.as_deref(), sign),
         }
     }
 
     /// Q and n, class by class: the rows of a class are summed in order, however many threads there are.
     fn add_moments(&mut self, evidence: &Evidence<'_>, sign: f64) {
         let mut rows_of = vec![Vec::new(); self.counts.len()];
-        for (h, &place) in evidence.h.iter().zip(evidence.places) {
-            rows_of[place as usize].push(h);
+        for (i, (h, &place)) in evidence.h.iter().zip(evidence.places).enumerate() {
+            let factor = sign * evidence.weights.map_or(1.0, |weights| weights[i]);
+            rows_of[place as usize].push((h, factor));
         }
         let n_nodes = self.n_nodes().max(1);
-        let factor = |class: usize| sign * evidence.weights.map_or(1.0, |weights| weights[class]);
-        for (class, (count, rows)) in self.counts.iter_mut().zip(&rows_of).enumerate() {
-            *count += factor(class) * rows.len() as f64;
+        for (count, rows) in self.counts.iter_mut().zip(&rows_of) {
+            *count += rows.iter().map(|(_, factor)| factor).sum::<f64>();
         }
-        let moments = self.moments.values_mut().par_chunks_mut(n_nodes).enumerate();
-        moments.zip(rows_of).for_each(|((class, moment), rows)| {
-            let factor = factor(class);
+        let moments = self.moments.values_mut().par_chunks_mut(n_nodes);
+        moments.zip(rows_of).for_each(|(moment, rows)| {
             vectorised(
                 #[inline(always)]
                 || {
-                    for h in &rows {
-                        let sums = moment.iter_mut().zip(*h);
+                    for &(h, factor) in &rows {
+                        let sums = moment.iter_mut().zip(h);
                         sums.for_each(|(sum, &v)| *sum += factor * f64::from(v));
                     }
                 },
@@ -235,7 +239,10 @@ impl Memory {
     /// Forgets the classes that have lost their last row since `before`, which knew the same classes.
     pub(crate) fn drop_emptied_classes(&mut self, before: &Memory) {
         let counts = self.counts.clone();
-        self.keep_classes(|c| counts[c] > SLACK || counts[c] >= before.counts[c]);
+        self.keep_classes(|c| {
+            let taken = before.counts[c] - counts[c];
+            taken <= 0.0 || counts[c] > slack(taken)
+        });
     }
 
     fn keep_classes(&mut self, stays: impl Fn(usize) -> bool) {
@@ -247,20 +254,16 @@ impl Memory {
     }
 }
 
-fn scaled_rows(evidence: &Evidence<'_>) -> Vec<f32> {
-    let Some(weights) = evidence.weights else {
-        return evidence.h.values().to_vec();
-    };
-    let rows = evidence.h.iter().zip(evidence.places);
-    rows.flat_map(|(h, &place)| {
-        let root = weights[place as usize].sqrt() as f32;
-        h.iter().map(move |v| v * root)
-    })
-    .collect()
+/// Each row times the root of its weight.
+fn scaled_rows(h: Rows<'_>, roots: &[f64]) -> Table {
+    let rows = h.iter().zip(roots);
+    let values = rows.flat_map(|(h, &root)| h.iter().map(move |v| v * root as f32));
+    Table::from_whole_rows(values.collect(), h.n_features())
 }
 
-fn add_gram_f64(gram: &mut Matrix<f64>, h: Rows<'_>, sign: f64) {
-    let h = Matrix::from_fn(h.len(), h.n_features(), |i, j| f64::from(h.row(i)[j]));
+fn add_gram_f64(gram: &mut Matrix<f64>, h: Rows<'_>, roots: Option<&[f64]>, sign: f64) {
+    let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
+    let h = Matrix::from_fn(h.len(), h.n_features(), |i, j| f64::from(h.row(i)[j]) * root(i));
     if sign > 0.0 {
         return add_gram_lower(gram, h.view());
     }

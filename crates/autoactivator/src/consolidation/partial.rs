@@ -9,7 +9,7 @@ use super::learner::{Consolidation, SUMMED_TOGETHER};
 use super::ledger::Ledger;
 use super::memory::Memory;
 use super::witness::Witness;
-use crate::data::{Chunks, Labels, Rows, check_task};
+use crate::data::{Chunks, Labels, Rows, check_weighed_task};
 use crate::error::Error;
 use crate::learner::Learner;
 
@@ -89,8 +89,8 @@ impl Share {
 
     /// Takes rows in.
     pub fn add(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
-        check_task(x, y, self.learner.n_features(), 1)?;
-        self.n_rows += x.len();
+        check_weighed_task(x, y, self.learner.n_features(), 1)?;
+        self.n_rows += y.present().count();
         let learner = &mut self.learner;
         self.chunks
             .push(x, y, |x, y| learner.add_while(x, y, &mut |_| Ok(())))

@@ -55,15 +55,21 @@ pub struct Usual {
     pub spread: f32,
 }
 
+/// The least that a spread is beside the distances themselves: below that, it is rounding. Chance alone spreads the
+/// distances of a row in ten thousand independent nodes by more.
+const LEAST_SPREAD: f64 = 1e-3;
+
 impl Usual {
-    fn of(values: impl Iterator<Item = f64>) -> Self {
+    /// Of distances that are computed from numbers of the size of `size`.
+    fn of(values: impl Iterator<Item = f64>, size: f64) -> Self {
         let mut sorted: Vec<f64> = values.collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
-        let spread = (at(0.75) - at(0.25)) as f32;
+        let (middle, spread) = (at(0.5), at(0.75) - at(0.25));
+        let spread = spread.max(LEAST_SPREAD * (middle.abs() + size)) as f32;
         Self {
-            middle: at(0.5) as f32,
-            // Distances that are all alike tell nothing, and must not be divided by nothing.
+            middle: middle as f32,
+            // Distances that are all nothing must not be divided by nothing.
             spread: if spread > f32::MIN_POSITIVE { spread } else { 1.0 },
         }
     }
@@ -92,7 +98,8 @@ impl Unknown {
             .zip(apart)
             .map(|([relative, likely], apart)| [relative, likely, apart]);
         let distances: Vec<[f64; 3]> = distances.collect();
-        let usual = [0, 1, 2].map(|k| Usual::of(distances.iter().map(|d| d[k])));
+        let size = left_out.apart.iter().sum::<f64>() / left_out.apart.len() as f64;
+        let usual = [0, 1, 2].map(|k| Usual::of(distances.iter().map(|d| d[k]), size));
         let copies = jury
             .witnesses
             .iter()
@@ -211,12 +218,9 @@ fn distances(
     let of_witness = |i: usize| {
         let witness = jury.witnesses[i];
         let (mut closest, mut unlikely) = (f64::INFINITY, f64::INFINITY);
-        for (c, &count) in counts.iter().enumerate() {
-            let own = if c == witness.place as usize { 1.0 } else { 0.0 };
-            let share = belief.of(count - own * witness.weight / witness.copies);
-            let likely = share * (left_out.evidence[(i, c)] - 0.5 * share * left_out.lengths[(i, c)]);
-            closest = closest.min(left_out.distance(i, c) - excess[c]);
-            unlikely = unlikely.min(-likely);
+        for (c, excess) in excess.iter().enumerate() {
+            closest = closest.min(left_out.distance(i, c) - excess);
+            unlikely = unlikely.min(-left_out.likely(i, c, witness, counts, belief));
         }
         [closest - left_out.apart[i], unlikely]
     };
@@ -235,9 +239,10 @@ fn apart_from_all(
         jury.columns[(nodes[i], j)]
     });
     let lengths = factor.lengths(columns);
-    let apart = lengths.iter().zip(&jury.witnesses).map(|(&length, witness)| {
-        left_out_distance(length, witness.weight / witness.copies, centred.n_rows())
-    });
+    let apart = lengths
+        .iter()
+        .zip(&jury.witnesses)
+        .map(|(&length, witness)| left_out_distance(length, witness.unit(), centred.n_rows()));
     Some((factor.inverse_factor(), apart.collect()))
 }
 

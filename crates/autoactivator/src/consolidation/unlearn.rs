@@ -3,9 +3,9 @@
 //! What a sum cannot have held is refused: see [`contradiction`]. After the last task is taken back, the nodes
 //! that it had recruited are given back too.
 
-use super::learner::{Consolidation, SUMMED_TOGETHER};
-use super::memory::{Memory, SLACK};
-use crate::data::{Labels, Rows, check_task};
+use super::learner::{Consolidation, lots};
+use super::memory::{Memory, SLACK, slack};
+use crate::data::{Labels, Rows, check_weighed_task};
 use crate::error::Error;
 use crate::learner::Learner;
 use crate::math::{Cholesky, Matrix};
@@ -36,19 +36,22 @@ impl Consolidation {
     }
 
     /// Unlearns rows: the memory becomes what it would have been without them. A class of which no row is
-    /// left is no longer known.
+    /// left is no longer known. Rows weigh what they weighed when they were learned.
     pub fn unlearn(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         let mut next = self.clone_of_learned()?;
         self.check_unfaded()?;
-        check_task(x, y, self.n_features(), self.growth.len())?;
+        check_weighed_task(x, y, self.n_features(), self.growth.len())?;
+        if let Some((x, y)) = y.present_of(x) {
+            return self.unlearn(x.rows(), &y);
+        }
         let places = next.memory.classes.admit(y);
         if next.memory.classes.len() > self.memory.classes.len() {
             let class = &next.memory.classes.names()[self.memory.classes.len()];
             return Err(self.memory.classes.unknown(class));
         }
-        for (rows, places) in x.chunks(SUMMED_TOGETHER).zip(places.chunks(SUMMED_TOGETHER)) {
-            if let Some(i) = next.add(rows, places, -1.0) {
-                let class = &next.memory.classes.names()[places[i] as usize];
+        for lot in lots(x, &places, y) {
+            if let Some(i) = next.add(&lot, -1.0) {
+                let class = &next.memory.classes.names()[lot.places[i] as usize];
                 let reason = format!(
                     "a row to unlearn as '{class}' is not among the rows that are kept of those learned"
                 );
@@ -119,7 +122,7 @@ impl Consolidation {
             task.new_classes.retain(|class| classes.place(class).is_some());
         }
         while let [.., before, _] = self.growth.as_slice()
-            && (before.rows - self.memory.n_rows()).abs() < SLACK
+            && (before.rows - self.memory.n_rows()).abs() <= slack(self.memory.n_rows())
             && before.classes == self.memory.classes.len()
         {
             self.recruited.truncate(before.nodes);
@@ -138,12 +141,13 @@ fn contradiction(after: &Memory, before: &Memory, precision: Precision) -> Optio
     }
     for (c, &count) in after.counts.iter().enumerate() {
         let name = &after.classes.names()[c];
-        if count < -SLACK {
-            return Some(format!("class '{name}' would have {count:.0} rows"));
+        let slack = slack(before.counts[c] - count);
+        if count < -slack {
+            return Some(format!("class '{name}' would have fewer than no rows"));
         }
         let scale = before.moments.col(c).iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let left = after.moments.col(c).iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        if count < SLACK && left > SLACK * scale {
+        if count <= slack && left > SLACK * scale {
             return Some(format!("class '{name}' would keep sums without rows"));
         }
     }
@@ -161,7 +165,7 @@ fn scatter(after: &Memory, before: &Memory) -> Matrix<f64> {
     let unit = |j: usize| 1.0 / before.gram[(j, j)].max(f64::MIN_POSITIVE).sqrt();
     let units: Vec<f64> = (0..n).map(unit).collect();
     let classes: Vec<usize> = (0..after.counts.len())
-        .filter(|&c| after.counts[c] > SLACK)
+        .filter(|&c| after.counts[c] > slack(before.counts[c] - after.counts[c]))
         .collect();
     let roots: Vec<f64> = classes.iter().map(|&c| after.counts[c].sqrt()).collect();
     let means = Matrix::from_fn(classes.len(), n, |i, j| after.moments[(j, classes[i])] / roots[i]);

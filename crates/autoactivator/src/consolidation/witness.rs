@@ -5,6 +5,7 @@
 //! unlearned are removed. Up to `capacity` distinct rows are kept, and the lower half is used: after a task is
 //! taken back that was no larger than the rest, the rows in use are what they were before it.
 
+use super::memory::slack;
 use crate::data::Rows;
 
 /// A row that weighs less is forgotten.
@@ -26,7 +27,7 @@ pub struct Witness {
     hash: u64,
     /// Place of its class.
     pub place: u32,
-    /// How many times it was learned.
+    /// How many times it was learned: the sum of its weights, before those of its class.
     pub copies: f64,
     /// What all its copies weigh in the sums.
     pub weight: f64,
@@ -44,6 +45,11 @@ impl Witness {
             weight,
             row: row.to_vec(),
         }
+    }
+
+    /// What the row that is left out weighs: one copy, or all of a row that counts for less.
+    pub fn unit(&self) -> f64 {
+        self.weight / self.copies.max(1.0)
     }
 
     fn key(&self) -> (u64, u32) {
@@ -101,14 +107,15 @@ impl Witnesses {
         self.rows.iter().map(|witness| witness.row.len() + 3).sum()
     }
 
-    /// Takes rows in; `weight` is that of a row of each class.
-    pub(crate) fn add(&mut self, x: Rows<'_>, places: &[u32], weight: impl Fn(u32) -> f64) {
+    /// Takes rows in; `counts` says for how many copies each stands, and what it weighs.
+    pub(crate) fn add(&mut self, x: Rows<'_>, places: &[u32], counts: impl Fn(usize) -> (f64, f64)) {
         if self.capacity == 0 {
             return;
         }
-        for (row, &place) in x.iter().zip(places) {
+        for (i, (row, &place)) in x.iter().zip(places).enumerate() {
             if hash(row) <= self.bound {
-                self.put(Witness::new(row, place, 1.0, weight(place)), 1.0);
+                let (copies, weight) = counts(i);
+                self.put(Witness::new(row, place, copies, weight), 1.0);
                 self.shrink(2 * self.capacity);
             }
         }
@@ -121,14 +128,15 @@ impl Witnesses {
         &mut self,
         x: Rows<'_>,
         places: &[u32],
-        weight: impl Fn(u32) -> f64,
+        counts: impl Fn(usize) -> (f64, f64),
     ) -> Option<usize> {
         if self.capacity == 0 {
             return None;
         }
         for (i, (row, &place)) in x.iter().zip(places).enumerate() {
+            let (copies, weight) = counts(i);
             let kept = hash(row) <= self.bound;
-            if kept && !self.put(Witness::new(row, place, 1.0, weight(place)), -1.0) {
+            if kept && !self.put(Witness::new(row, place, copies, weight), -1.0) {
                 return Some(i);
             }
         }
@@ -159,9 +167,11 @@ impl Witnesses {
                 let known = &mut self.rows[at];
                 known.copies += sign * witness.copies;
                 known.weight += sign * witness.weight;
-                if known.copies < 0.5 {
+                let (left, slack) = (known.copies, slack(witness.copies));
+                if left <= slack {
                     self.rows.remove(at);
                 }
+                return left >= -slack;
             }
             Err(at) if sign > 0.0 => self.rows.insert(at, witness),
             Err(_) => return false,
@@ -232,9 +242,9 @@ mod tests {
         let row = [i as f32, 0.5];
         let (row, places) = (Rows::new(&row, 2).unwrap(), [(i % 3) as u32]);
         if sign > 0.0 {
-            witnesses.add(row, &places, |_| 1.0);
+            witnesses.add(row, &places, |_| (1.0, 1.0));
         } else {
-            assert_eq!(witnesses.remove(row, &places, |_| 1.0), None);
+            assert_eq!(witnesses.remove(row, &places, |_| (1.0, 1.0)), None);
         }
     }
 
@@ -243,7 +253,7 @@ mod tests {
         let mut witnesses = taken(0..10, 64);
         let other = [3.0, 0.500_000_1];
         let other = Rows::new(&other, 2).unwrap();
-        assert_eq!(witnesses.remove(other, &[0], |_| 1.0), Some(0));
+        assert_eq!(witnesses.remove(other, &[0], |_| (1.0, 1.0)), Some(0));
     }
 
     #[test]
@@ -271,6 +281,28 @@ mod tests {
         assert_eq!((witnesses.kept().len(), witnesses.kept()[0].copies), (1, 500.0));
         (0..500).for_each(|_| one(&mut witnesses, 7, -1.0));
         assert!(witnesses.kept().is_empty());
+    }
+
+    #[test]
+    fn fractions_of_a_row_add_up_and_are_taken_back() {
+        let row = [7.0, 0.5];
+        let row = Rows::new(&row, 2).unwrap();
+        let weights: Vec<f64> = (1..2000).map(|i| f64::from(i) * 1e-4 / 3.0).collect();
+        let mut witnesses = Witnesses::new(8);
+        for &w in &weights {
+            witnesses.add(row, &[0], |_| (w, 2.0 * w));
+        }
+        let witness = &witnesses.kept()[0];
+        assert!((witness.copies - weights.iter().sum::<f64>()).abs() < 1e-9);
+        assert!((witness.unit() - 2.0).abs() < 1e-9, "one copy of many");
+        for (i, &w) in weights.iter().enumerate().rev() {
+            assert_eq!(witnesses.kept().len(), 1, "{i} are left");
+            assert_eq!(witnesses.remove(row, &[0], |_| (w, 2.0 * w)), None);
+        }
+        assert!(witnesses.kept().is_empty());
+        witnesses.add(row, &[0], |_| (0.25, 0.5));
+        assert_eq!(witnesses.kept()[0].unit(), 0.5, "all of a light row");
+        assert_eq!(witnesses.remove(row, &[0], |_| (0.3, 0.6)), Some(0));
     }
 
     #[test]

@@ -1,15 +1,13 @@
 //! Batches of any size, recut into chunks of one size.
 
-use super::{Labels, Rows, Table};
+use super::{Labels, Pile, Rows};
 use crate::error::Error;
 
 /// Recuts batches of any size into chunks of one size: sums are then bit-identical to those of the rows in one piece.
 pub struct Chunks {
     /// Rows per chunk.
     size: usize,
-    values: Vec<f32>,
-    n_features: usize,
-    names: Vec<String>,
+    pile: Pile,
 }
 
 impl Chunks {
@@ -17,9 +15,7 @@ impl Chunks {
     pub fn new(size: usize) -> Self {
         Self {
             size,
-            values: Vec::new(),
-            n_features: 0,
-            names: Vec::new(),
+            pile: Pile::default(),
         }
     }
 
@@ -30,18 +26,15 @@ impl Chunks {
         y: &Labels,
         mut add: impl FnMut(Rows<'_>, &Labels) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        if self.names.is_empty() && x.len() == self.size {
+        if self.pile.len() == 0 && x.len() == self.size && y.weights().is_none() {
             return add(x, y);
         }
-        self.n_features = x.n_features();
-        self.values.extend_from_slice(x.values());
-        self.names.extend((0..y.len()).map(|i| y.name(i).to_owned()));
-        let whole = self.names.len() / self.size * self.size;
+        self.pile.extend(x, y);
+        let whole = self.pile.len() / self.size * self.size;
         if whole > 0 {
-            let values = self.values.split_off(whole * self.n_features);
-            let names = self.names.split_off(whole);
+            let rest = self.pile.split_off(whole);
             self.flush(add)?;
-            (self.values, self.names) = (values, names);
+            self.pile = rest;
         }
         Ok(())
     }
@@ -51,11 +44,10 @@ impl Chunks {
         &mut self,
         mut add: impl FnMut(Rows<'_>, &Labels) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        if self.names.is_empty() {
+        if self.pile.len() == 0 {
             return Ok(());
         }
-        let x = Table::new(std::mem::take(&mut self.values), self.n_features)?;
-        let y = Labels::from_names(std::mem::take(&mut self.names));
+        let (x, y) = std::mem::take(&mut self.pile).into_rows()?;
         add(x.rows(), &y)
     }
 }

@@ -15,10 +15,15 @@
 
 mod chunks;
 mod classes;
+mod labels;
+mod pile;
 mod rows;
 mod sample;
 
 pub(crate) use chunks::Chunks;
 pub use classes::ClassList;
-pub use rows::{ImageShape, Labels, Rows, Table, check_rows, check_task};
-pub(crate) use sample::{Sample, places, stride};
+pub use labels::{Labels, check_weights};
+pub(crate) use pile::Pile;
+pub(crate) use rows::check_weighed_task;
+pub use rows::{ImageShape, Rows, Table, check_rows, check_task};
+pub(crate) use sample::{Sample, places, stride, weighed_places};

@@ -1,16 +1,14 @@
-//! What goes into every learner: rows of features and their labels.
+//! What goes into every learner: rows of features.
 //!
 //! [`Rows`] is a borrowed, row-major view, so that a caller's array is never copied; [`Table`] owns its rows.
-//! [`Labels`] are dictionary-coded: a list of class names and one code per row.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::Labels;
 use crate::error::Error;
 
 /// Number of values that are checked together.
@@ -274,96 +272,22 @@ impl FromStr for ImageShape {
     }
 }
 
-/// One class name per row, stored as codes into a list of names.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Labels {
-    names: Arc<[String]>,
-    codes: Vec<u32>,
-}
-
-impl Labels {
-    /// Takes codes into `names`; refuses a code outside the list.
-    pub fn new(names: impl Into<Arc<[String]>>, codes: Vec<u32>) -> Result<Self, Error> {
-        let names = names.into();
-        match codes.iter().position(|&code| code as usize >= names.len()) {
-            None => Ok(Self { names, codes }),
-            Some(row) => Err(Error::LabelCode {
-                row,
-                code: codes[row],
-                n_names: names.len(),
-            }),
-        }
-    }
-
-    /// Encodes the given names in order of first appearance.
-    pub fn from_names<S: AsRef<str>>(labels: impl IntoIterator<Item = S>) -> Self {
-        let mut names: Vec<String> = Vec::new();
-        let mut code_of: HashMap<String, u32> = HashMap::new();
-        let mut codes = Vec::new();
-        for label in labels {
-            let label = label.as_ref();
-            let code = match code_of.get(label) {
-                Some(&code) => code,
-                None => {
-                    let code = names.len() as u32;
-                    names.push(label.to_owned());
-                    code_of.insert(label.to_owned(), code);
-                    code
-                }
-            };
-            codes.push(code);
-        }
-        Self {
-            names: names.into(),
-            codes,
-        }
-    }
-
-    /// The list of names; it may hold names that no row carries.
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// One code per row.
-    pub fn codes(&self) -> &[u32] {
-        &self.codes
-    }
-
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.codes.len()
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.codes.is_empty()
-    }
-
-    /// The class name of row `i`.
-    pub fn name(&self, i: usize) -> &str {
-        &self.names[self.codes[i] as usize]
-    }
-
-    /// The labels of the rows at `indices`, in that order.
-    pub fn gather(&self, indices: &[usize]) -> Self {
-        Self {
-            names: self.names.clone(),
-            codes: indices.iter().map(|&i| self.codes[i]).collect(),
-        }
-    }
-
-    /// Number of rows with each name.
-    pub fn counts(&self) -> Vec<usize> {
-        let mut counts = vec![0; self.names.len()];
-        for &code in &self.codes {
-            counts[code as usize] += 1;
-        }
-        counts
-    }
-}
-
-/// Refuses a task (numbered from 1) that no learner could take: wrong lengths, no rows, another width, bad values.
+/// Refuses a task (numbered from 1) that no learner could take: wrong lengths, no rows, another width, bad values; and
+/// weights, which most learners have no use for.
 pub fn check_task(x: Rows<'_>, y: &Labels, n_features: Option<usize>, task: usize) -> Result<(), Error> {
+    if y.weights().is_some() {
+        return Err(Error::NoUseForWeights);
+    }
+    check_weighed_task(x, y, n_features, task)
+}
+
+/// [`check_task`] for a learner that counts a row as often as it weighs.
+pub(crate) fn check_weighed_task(
+    x: Rows<'_>,
+    y: &Labels,
+    n_features: Option<usize>,
+    task: usize,
+) -> Result<(), Error> {
     if x.len() != y.len() {
         return Err(Error::LengthMismatch {
             rows: x.len(),

@@ -3,7 +3,7 @@
 //! [`stride`] says how far apart they are when the number of rows is known; [`Sample`] finds the same rows
 //! when it is not.
 
-use super::{Labels, Rows, Table};
+use super::{Labels, Pile, Rows, Table};
 use crate::error::Error;
 
 /// Distance between evenly spaced rows, a power of two, such that at most `limit` of `n_rows` are taken.
@@ -16,14 +16,30 @@ pub fn places(n_rows: usize, limit: usize) -> Vec<usize> {
     (0..n_rows).step_by(stride(n_rows, limit)).collect()
 }
 
+/// Rows, each as often as its weight calls for, at most `limit` in all: evenly spaced in terms of weight. Whole
+/// weights give what [`places`] gives of that many copies; light rows are taken about once on average, not lost.
+pub fn weighed_places(weights: &[f64], limit: usize) -> Vec<usize> {
+    let total: f64 = weights.iter().sum();
+    let mean = total / weights.len() as f64;
+    let unit = mean.min(1.0).max(total * f64::EPSILON);
+    let step = unit * stride((total / unit).round() as usize, limit) as f64;
+    let (mut rows, mut passed) = (Vec::new(), 0.0);
+    for (i, weight) in weights.iter().enumerate() {
+        passed += weight;
+        // Half a unit on, so that rounding does not decide which row is meant.
+        while rows.len() < limit && rows.len() as f64 * step + 0.5 * unit < passed {
+            rows.push(i);
+        }
+    }
+    rows
+}
+
 /// Evenly spaced rows taken from a stream; whenever there are too many, every other one is dropped.
 pub struct Sample {
     limit: usize,
     stride: usize,
     seen: usize,
-    n_features: usize,
-    values: Vec<f32>,
-    names: Vec<String>,
+    pile: Pile,
 }
 
 impl Sample {
@@ -33,32 +49,22 @@ impl Sample {
             limit,
             stride: 1,
             seen: 0,
-            n_features: 0,
-            values: Vec::new(),
-            names: Vec::new(),
+            pile: Pile::default(),
         }
     }
 
     /// Keeps its share of the next rows.
     pub fn take(&mut self, x: Rows<'_>, y: &Labels) {
-        self.n_features = x.n_features();
-        for (i, row) in x.iter().enumerate() {
+        for i in y.present() {
             if self.seen.is_multiple_of(self.stride) {
-                self.values.extend_from_slice(row);
-                self.names.push(y.name(i).to_owned());
+                self.pile.push(x, y, i);
             }
             self.seen += 1;
-            if self.names.len() > self.limit {
-                self.halve();
+            if self.pile.len() > self.limit {
+                self.stride *= 2;
+                self.pile.halve();
             }
         }
-    }
-
-    fn halve(&mut self) {
-        self.stride *= 2;
-        let kept = self.values.chunks_exact(self.n_features).step_by(2);
-        self.values = kept.flatten().copied().collect();
-        self.names = std::mem::take(&mut self.names).into_iter().step_by(2).collect();
     }
 
     /// Number of rows that went by.
@@ -73,16 +79,33 @@ impl Sample {
 
     /// The rows kept.
     pub fn into_rows(self) -> Result<(Table, Labels), Error> {
-        Ok((
-            Table::new(self.values, self.n_features.max(1))?,
-            Labels::from_names(&self.names),
-        ))
+        self.pile.into_rows()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_weight_gives_the_rows_that_its_copies_give() {
+        let weights: Vec<f64> = (0..50).map(|i| f64::from(i * 7 % 5)).collect();
+        let copies = |i: usize| std::iter::repeat_n(i, weights[i] as usize);
+        let copied: Vec<usize> = (0..50).flat_map(copies).collect();
+        for limit in [1, 9, 64, 1000] {
+            let expected: Vec<usize> = places(copied.len(), limit).iter().map(|&i| copied[i]).collect();
+            assert_eq!(weighed_places(&weights, limit), expected);
+        }
+    }
+
+    #[test]
+    fn light_rows_are_not_lost() {
+        let all: Vec<usize> = (0..1000).collect();
+        for weight in [1e-9, 0.1, 0.5, 1.0] {
+            assert_eq!(weighed_places(&[weight; 1000], 4096), all, "{weight}");
+        }
+        assert_eq!(weighed_places(&[1e15; 3], 4), [0, 1, 2]);
+    }
 
     #[test]
     fn a_stream_gives_the_rows_that_memory_gives() {

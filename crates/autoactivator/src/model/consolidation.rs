@@ -130,7 +130,7 @@ impl Learned for Consolidation {
             text += &format!(
                 "{:>4}  {:>11}  {:>7}  {:>9}  {:>5}  {:>8.1e}  {}\n",
                 task.task,
-                task.rows,
+                (task.rows * 1e3).round() / 1e3,
                 task.classes,
                 task.recruited,
                 task.nodes,

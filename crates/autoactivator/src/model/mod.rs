@@ -40,7 +40,7 @@ use std::sync::{PoisonError, RwLock};
 use serde_json::{Map, Value};
 
 use crate::consolidation::{self as additive, Consolidation, ConsolidationParams};
-use crate::data::{Labels, Rows, Table};
+use crate::data::{Labels, Pile, Rows, Table};
 use crate::error::Error;
 use crate::format::Container;
 use crate::learner::Observer;
@@ -225,14 +225,12 @@ impl Model {
         if let Ok(memory) = self.consolidation_mut() {
             return memory.learn_batches(batches, observer).map(|_| ());
         }
-        let (mut values, mut n_features, mut names) = (Vec::new(), 1, Vec::new());
+        let mut pile = Pile::default();
         for batch in batches()? {
             let (x, y) = batch?;
-            n_features = x.rows().n_features();
-            values.extend_from_slice(x.rows().values());
-            names.extend((0..y.len()).map(|row| y.name(row).to_owned()));
+            pile.extend(x.rows(), &y);
         }
-        let (x, y) = (Table::new(values, n_features)?, Labels::from_names(names));
+        let (x, y) = pile.into_rows()?;
         Ok(self.learn(x.rows(), &y, observer)?)
     }
 

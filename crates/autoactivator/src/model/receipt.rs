@@ -36,6 +36,9 @@ pub struct Receipt {
     pub new_classes: BTreeMap<String, usize>,
     /// Number of rows of each class that the model knew already.
     pub known_classes: BTreeMap<String, usize>,
+    /// What the rows were weighed by, such as a column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighed_by: Option<String>,
     /// Number of rows that were there and were not learned.
     pub left_out: usize,
     /// Time that learning took.
@@ -54,6 +57,8 @@ pub(super) struct Tally {
     started: Instant,
     known: Vec<String>,
     rows: BTreeMap<String, usize>,
+    /// Rows that weigh nothing.
+    absent: usize,
 }
 
 impl Tally {
@@ -63,17 +68,20 @@ impl Tally {
             started: Instant::now(),
             known: model.classes().to_vec(),
             rows: BTreeMap::new(),
+            absent: 0,
         }
     }
 
     /// Begins to count again, when rows arrive a second time.
     pub fn restart(&mut self) {
         self.rows.clear();
+        self.absent = 0;
     }
 
     /// Counts rows.
     pub fn add(&mut self, y: &Labels) {
-        for row in 0..y.len() {
+        self.absent += y.len() - y.present().count();
+        for row in y.present() {
             match self.rows.get_mut(y.name(row)) {
                 Some(count) => *count += 1,
                 None => {
@@ -101,6 +109,7 @@ impl Tally {
             features: model.features().map(<[String]>::to_vec),
             new_classes,
             known_classes,
+            left_out: self.absent,
             seconds: self.started.elapsed().as_secs_f64(),
             warnings,
             ..Receipt::default()
@@ -176,6 +185,9 @@ impl fmt::Display for Receipt {
                 some_of(shown, classes.len())
             )?;
         }
+        if let Some(by) = &self.weighed_by {
+            write!(f, "; weighed by {by}")?;
+        }
         if self.left_out > 0 {
             write!(f, "; {} left out", counted(self.left_out, "row"))?;
         }
@@ -233,6 +245,7 @@ mod tests {
             classes_from: Some("column 'kind', the last".to_owned()),
             new_classes: BTreeMap::from([("ape".to_owned(), 1)]),
             known_classes: BTreeMap::from([("bee".to_owned(), 2), ("cow".to_owned(), 3)]),
+            weighed_by: Some("column 'w'".to_owned()),
             left_out: 1,
             seconds: 0.126,
             file_bytes: Some(1234),
@@ -241,7 +254,7 @@ mod tests {
         assert_eq!(
             receipt.to_string(),
             "learned 6 rows of 5 features (a, b, c, d, ...); class from column 'kind', the last; 1 new class: ape 1; \
-             2 known classes: bee 2, cow 3; 1 row left out; 0.13 s; file of 1234 bytes"
+             2 known classes: bee 2, cow 3; weighed by column 'w'; 1 row left out; 0.13 s; file of 1234 bytes"
         );
     }
 }

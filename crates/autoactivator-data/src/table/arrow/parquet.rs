@@ -140,7 +140,7 @@ impl Content for Parquet {
 }
 
 impl Parquet {
-    /// Some of the feature columns. Classes and names come with the first slice.
+    /// Some of the feature columns. Classes, weights and names come with the first slice.
     fn slice(&self, features: &[String], first: bool) -> Self {
         let n_features = if features.len() == self.record.features.len() {
             self.record.n_features
@@ -150,6 +150,7 @@ impl Parquet {
         let record = Record {
             features: features.to_vec(),
             label: self.record.label.clone().filter(|_| first),
+            weight: self.record.weight.clone().filter(|_| first),
             name: self.record.name.clone().filter(|_| first),
             n_features,
             reading: self.record.reading.clone(),
@@ -198,6 +199,7 @@ fn joined(mut parts: Vec<Batch>) -> Result<Batch, Error> {
     Ok(Batch {
         x: Table::new(values, n_features)?,
         y: first.y.take(),
+        weights: first.weights.take(),
         names: first.names.take(),
     })
 }

@@ -24,6 +24,7 @@ use crate::table::reading::{ClassColumn, Reading};
 pub(super) struct Record {
     pub features: Vec<String>,
     pub label: Option<String>,
+    pub weight: Option<String>,
     pub name: Option<String>,
     /// Features of a row; none for lists whose length is not known yet.
     pub n_features: Option<usize>,
@@ -76,11 +77,13 @@ impl Record {
         });
         Ok(Self {
             label: chosen.label.map(|(at, _)| name_of(at)),
+            weight: chosen.weight.map(name_of),
             name: chosen.name.map(name_of),
             n_features,
             reading: Reading {
                 features: (!is_list).then(|| features.clone()),
                 class,
+                weight: chosen.weight.map(|at| format!("column '{}'", name_of(at))),
                 notes: left_out.chain(beside).collect(),
             },
             features,
@@ -100,7 +103,8 @@ impl Record {
     /// Whether a column is read.
     pub fn reads(&self, field: &Field) -> bool {
         let name = field.name();
-        self.features.contains(name) || self.label.as_ref() == Some(name) || self.name.as_ref() == Some(name)
+        let others = [&self.label, &self.weight, &self.name];
+        self.features.contains(name) || others.into_iter().flatten().any(|other| other == name)
     }
 
     /// The rows of a record batch whose first row has the number `first_row`.
@@ -120,9 +124,11 @@ impl Record {
             _ => (self.numbers(&features, first_row)?, features.len()),
         };
         let text = |name: &String| classes(column(name)?, name, first_row);
+        let weight = |name: &String| weights(column(name)?, name, first_row);
         Ok(Batch {
             x: Table::new(values, n_features).map_err(|e| e.to_string())?,
             y: self.label.as_ref().map(text).transpose()?,
+            weights: self.weight.as_ref().map(weight).transpose()?,
             names: self.name.as_ref().map(text).transpose()?,
         })
     }
@@ -284,6 +290,34 @@ fn floats(column: &dyn Array) -> Option<Cow<'_, [f32]>> {
         }
         _ => return None,
     }))
+}
+
+/// The weights of a column, as precise as they are.
+fn weights(column: &ArrayRef, name: &str, first_row: usize) -> Result<Vec<f64>, String> {
+    refuse_nulls(column, first_row, |row| {
+        format!("row {row}: the weight is null in column '{name}'")
+    })?;
+    macro_rules! converted {
+        ($kind:ty) => {
+            Ok(column
+                .as_primitive::<$kind>()
+                .values()
+                .iter()
+                .map(|&v| v as f64)
+                .collect())
+        };
+    }
+    match column.data_type() {
+        DataType::Float64 => Ok(column.as_primitive::<Float64Type>().values().to_vec()),
+        DataType::Int32 => converted!(Int32Type),
+        DataType::Int64 => converted!(Int64Type),
+        DataType::UInt32 => converted!(UInt32Type),
+        DataType::UInt64 => converted!(UInt64Type),
+        _ => {
+            let found = floats(column).ok_or_else(|| format!("column '{name}' does not hold numbers"))?;
+            Ok(found.iter().map(|&weight| f64::from(weight)).collect())
+        }
+    }
 }
 
 /// The classes of a column: text or whole numbers.

@@ -198,7 +198,8 @@ fn index(header: &StringRecord, rest: &[StringRecord], wanted: &Columns) -> Resu
     let asked = |names: &[String]| names.iter().any(|asked| asked == name);
     let needed = asked(&wanted.features)
         || wanted.names.as_deref().is_some_and(asked)
-        || wanted.label.as_deref().is_some_and(|label| label == name);
+        || wanted.label.as_deref() == Some(name)
+        || wanted.weight.as_deref() == Some(name);
     let may_count = INDEX.iter().any(|known| name.eq_ignore_ascii_case(known));
     if !may_count || (needed && !name.is_empty()) {
         return Ok(None);

@@ -5,6 +5,7 @@
 mod dialect;
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use autoactivator::Table;
@@ -201,6 +202,7 @@ impl Layout {
                 name: name(at),
                 chosen,
             }),
+            weight: self.chosen.weight.map(name),
             notes: left_out.collect(),
         }
     }
@@ -235,7 +237,7 @@ impl CsvBatches {
         let chosen = &self.layout.chosen;
         let n_features = chosen.features.len();
         let (mut values, mut y, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        let mut n_rows = 0;
+        let (mut weights, mut n_rows) = (Vec::new(), 0);
         while n_rows < batch_rows(n_features) && read(&mut self.reader, &mut self.record, &self.path)? {
             if self.to_skip > 0 {
                 self.to_skip -= 1;
@@ -245,6 +247,11 @@ impl CsvBatches {
             self.layout
                 .push(&self.record, line, &mut values, &mut y)
                 .map_err(|reason| bad(&self.path, reason))?;
+            weights.extend(
+                self.layout
+                    .weight(&self.record, line)
+                    .map_err(|reason| bad(&self.path, reason))?,
+            );
             names.extend(chosen.name.and_then(|at| self.record.get(at)).map(str::to_owned));
             n_rows += 1;
         }
@@ -254,6 +261,7 @@ impl CsvBatches {
         Ok(Some(Batch {
             x: Table::new(values, n_features)?,
             y: chosen.label.map(|_| y),
+            weights: chosen.weight.map(|_| weights),
             names: chosen.name.map(|_| names),
         }))
     }
@@ -282,8 +290,8 @@ impl Layout {
         }
         for &at in &self.chosen.features {
             let cell = record.get(at).unwrap_or_default();
-            let number = self.number(cell).map_err(|why| self.refused(cell, line, at, why));
-            values.push(number?);
+            let number = self.number::<f32>(cell);
+            values.push(number.map_err(|why| self.refused(cell, line, at, why))?);
         }
         if let Some((at, _)) = self.chosen.label {
             let class = record.get(at).unwrap_or_default();
@@ -295,14 +303,25 @@ impl Layout {
         Ok(())
     }
 
-    fn number(&self, cell: &str) -> Result<f32, &'static str> {
+    /// The weight of one line, if there are weights.
+    fn weight(&self, record: &StringRecord, line: u64) -> Result<Option<f64>, String> {
+        let Some(at) = self.chosen.weight else {
+            return Ok(None);
+        };
+        let cell = record.get(at).unwrap_or_default();
+        let weight = self.number::<f64>(cell);
+        let weight = weight.map_err(|why| self.refused(cell, line, at, why))?;
+        Ok(Some(weight))
+    }
+
+    fn number<T: FromStr + Into<f64> + Copy>(&self, cell: &str) -> Result<T, &'static str> {
         let number = if self.decimal_comma {
-            cell.replace(',', ".").parse::<f32>()
+            cell.replace(',', ".").parse::<T>()
         } else {
-            cell.parse::<f32>()
+            cell.parse::<T>()
         };
         match number {
-            Ok(value) if value.is_finite() => Ok(value),
+            Ok(value) if value.into().is_finite() => Ok(value),
             Ok(_) => Err("is not finite: remove the row or replace the value with a finite one"),
             Err(_) if cell.is_empty() => Err("is empty: remove the row or fill the value in"),
             Err(_) if has_decimal_comma(cell) => {

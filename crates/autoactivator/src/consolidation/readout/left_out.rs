@@ -3,6 +3,7 @@
 //! Leaving out a row of weight ω changes the mean of its class and takes ω n/(n - ω) d dᵀ from S, d its
 //! distance from that mean: a change of rank one, whose effect on every distance follows from the evidence.
 
+use super::belief::Belief;
 use super::evidence::Evidence;
 use crate::consolidation::witness::Witness;
 use crate::data::Table;
@@ -57,7 +58,7 @@ impl LeftOut {
         };
         for (i, witness) in jury.witnesses.iter().enumerate() {
             let own = witness.place as usize;
-            let weight = witness.weight / witness.copies;
+            let weight = witness.unit();
             let length: f64 = solved.col(i).iter().map(|&v| v.into() * v.into()).sum();
             out.measure(evidence, i, own, weight, length, &u)?;
             let explained: f64 = (0..n_classes).map(|c| fitted[(i, c)] * u[(i, c)]).sum();
@@ -127,12 +128,24 @@ impl LeftOut {
         self.own[i] - 2.0 * self.evidence[(i, c)] + self.lengths[(i, c)]
     }
 
+    /// Score of the class at `c` by discriminant analysis, of `witness`, the one at `i`, with the means of classes of
+    /// `counts` rows as far as they are believed.
+    pub fn likely(&self, i: usize, c: usize, witness: &Witness, counts: &[f64], belief: Belief) -> f64 {
+        let itself = if c == witness.place as usize {
+            witness.unit()
+        } else {
+            0.0
+        };
+        let share = belief.of(counts[c] - itself);
+        share * (self.evidence[(i, c)] - 0.5 * share * self.lengths[(i, c)])
+    }
+
     /// d²/(1 + 1/n) to the own class, on average: how far rows lie from the mean of their class.
     pub fn spread(&self, jury: &Jury<'_>, counts: &[f64]) -> f64 {
         let (mut sum, mut copies) = (0.0, 0.0);
         for (i, witness) in jury.witnesses.iter().enumerate() {
             let own = witness.place as usize;
-            let others = counts[own] - witness.weight / witness.copies;
+            let others = counts[own] - witness.unit();
             sum += witness.copies * self.distance(i, own) / (1.0 + 1.0 / others);
             copies += witness.copies;
         }

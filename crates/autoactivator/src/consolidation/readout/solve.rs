@@ -77,7 +77,7 @@ impl Centred {
     /// when every solve breaks down.
     pub fn solve(&self, wanted: Wanted, witnesses: &[Witness], h: &Table) -> Option<Solution> {
         let columns = self.columns(h.clone());
-        let can = |w: &Witness| self.counts[w.place as usize] - w.weight / w.copies > 1e-6;
+        let can = |w: &Witness| self.counts[w.place as usize] - w.unit() > 1e-6;
         let usable: Vec<usize> = (0..witnesses.len()).filter(|&i| can(&witnesses[i])).collect();
         let jury = Jury {
             witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
@@ -93,7 +93,11 @@ impl Centred {
             around: &around,
         };
         let relative = search.constant(&jury);
-        (0..RAISED).find_map(|raised| search.solution(relative * 10f64.powi(raised), &jury))
+        let raised = |with_unknown: bool| {
+            (0..RAISED).find_map(|n| search.solution(relative * 10f64.powi(n), &jury, with_unknown))
+        };
+        // A class can be told where "unknown" cannot.
+        raised(true).or_else(|| raised(false))
     }
 }
 
@@ -193,16 +197,9 @@ impl Search<'_> {
     fn methods(&self, left_out: &LeftOut, jury: &Jury<'_>, belief: Belief) -> Vec<Matrix<f64>> {
         let centred = self.around.centred;
         let (n, n_classes) = (left_out.ridge.n_rows(), left_out.ridge.n_cols());
-        let share = |i: usize, c: usize| {
-            let witness = jury.witnesses[i];
-            let own = if c == witness.place as usize { 1.0 } else { 0.0 };
-            belief.of(centred.counts[c] - own * witness.weight / witness.copies)
-        };
         let lda = || {
             Matrix::from_fn(n, n_classes, |i, c| {
-                let share = share(i, c);
-                let likely = share * (left_out.evidence[(i, c)] - 0.5 * share * left_out.lengths[(i, c)]);
-                likely + self.lda_prior(c)
+                left_out.likely(i, c, jury.witnesses[i], &centred.counts, belief) + self.lda_prior(c)
             })
         };
         let ridge = || Matrix::from_fn(n, n_classes, |i, c| left_out.ridge[(i, c)] * centred.target(c));
@@ -230,7 +227,7 @@ impl Search<'_> {
     }
 
     /// Everything that predicts, in double precision; `None` when the solve breaks down.
-    fn solution(&self, relative: f64, jury: &Jury<'_>) -> Option<Solution> {
+    fn solution(&self, relative: f64, jury: &Jury<'_>, with_unknown: bool) -> Option<Solution> {
         let centred = self.around.centred;
         let rho = relative * centred.mean_diagonal();
         let evidence = Evidence::<f64>::new(self.around, rho)?;
@@ -254,7 +251,9 @@ impl Search<'_> {
             let Weighed { weights: theta, loss } = self.weigh(&scores, jury);
             let (places, copies) = jury.rows();
             let calibration = Calibration::fit(&sum(&theta, &scores), &places, &copies);
-            let unknown = Unknown::fit(&evidence, jury, &left_out, belief, rho);
+            let unknown = with_unknown
+                .then(|| Unknown::fit(&evidence, jury, &left_out, belief, rho))
+                .flatten();
             (self.spread_out(&theta), belief, calibration, unknown, loss)
         };
         let (readout, weights) = self.readout(&evidence, theta, belief, relative)?;
