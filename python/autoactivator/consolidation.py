@@ -6,6 +6,7 @@ import numpy as np
 
 from . import rows
 from .deployed import Rejecting
+from .error import ParameterError
 from .learner import Learner
 
 
@@ -34,8 +35,10 @@ class Consolidation(Rejecting, Learner):
         rows.
     readout : {"blend", "ridge", "lda", "nearest-mean"}, default="blend"
         How the recruited nodes are read out. "blend" weighs ridge and lda by what left-out witnesses are answered.
-    prior : {"equal", "seen"}, default="equal"
-        Whether classes of many rows are more probable.
+    prior : {"cautious", "seen", "equal"}, default="cautious"
+        How often classes will come. With "seen", as often as their rows did, for accuracy over rows like those learned;
+        with "equal", equally often, for accuracy by class. "cautious" is in between: it gives each class as many rows
+        more as classes have on average, because a class of few rows may be rare, or just new.
     witnesses : int, default=2048
         Number of rows in use that show how good answers are; the model keeps up to twice as many. 0 keeps none.
     ridge : float or None, default=None
@@ -46,8 +49,9 @@ class Consolidation(Rejecting, Learner):
         Precision of the products; sums are always in double precision.
     fading : float, default=1.0
         Weight of old evidence when a new task arrives, in (0, 1]; 1 forgets nothing.
-    class_weights : dict or None, default=None
-        Weight of each row of a class, by label; 1 for classes that are not named.
+    class_weights : dict, "balanced" or None, default=None
+        Weight of each row of a class, by label; 1 for classes that are not named. "balanced" is ``prior="equal"``: it
+        holds for classes that are not known yet, too.
     private : bool, default=False
         Whether nothing but sums may be kept of rows: the pool depends on the seed alone, no witnesses are kept, so that
         probabilities are not calibrated, and learned files are not listed.
@@ -83,7 +87,7 @@ class Consolidation(Rejecting, Learner):
         expected_gain=0.0,
         nodes=None,
         readout="blend",
-        prior="equal",
+        prior="cautious",
         witnesses=2048,
         ridge=None,
         shrinkage=1e-3,
@@ -117,9 +121,22 @@ class Consolidation(Rejecting, Learner):
         parameters = super()._parameters()
         if isinstance(self.image, (tuple, list)):
             parameters["image"] = "x".join(str(side) for side in self.image)
-        if self.class_weights is not None:
+        if isinstance(self.class_weights, str):
+            parameters["prior"] = self._balanced()
+            del parameters["class_weights"]
+        elif self.class_weights is not None:
             parameters["class_weights"] = {rows.name(label): w for label, w in self.class_weights.items()}
         return parameters
+
+    def _balanced(self):
+        """The prior that ``class_weights="balanced"`` asks for."""
+        if self.class_weights != "balanced":
+            raise ParameterError(
+                f"parameter `class_weights` is {self.class_weights!r}: give \"balanced\", or a dict of labels and weights"
+            )
+        if self.prior == "seen":
+            raise ParameterError('`class_weights="balanced"` and `prior="seen"` contradict each other: leave one out')
+        return "equal"
 
     def fit(self, X, y, sample_weight=None):
         """Learn from scratch: all rows are one task.

@@ -621,7 +621,8 @@ pub struct ConsolidationArgs {
     #[arg(long, value_name = "N")]
     pub witnesses: Option<usize>,
 
-    /// Whether classes of many rows are more probable: equal or seen
+    /// What the number of rows says about how often a class will come: seen, equal, or cautious, which is
+    /// in between: a class of few rows may just be new
     #[arg(long, value_parser = named::<Prior>)]
     pub prior: Option<Prior>,
 

@@ -50,7 +50,7 @@ fn as_before<S: Serializer>(parameters: &ConsolidationParams, serializer: S) -> 
     let mut value = serde_json::to_value(parameters).map_err(serde::ser::Error::custom)?;
     let before = [
         ("nodes", json!(null)),
-        ("prior", json!("equal")),
+        ("prior", json!("cautious")),
         ("witnesses", json!(0)),
     ];
     if let Some(fields) = value.as_object_mut() {

@@ -91,11 +91,29 @@ fn named_or_described<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Prior {
-    /// Nothing: how many rows of a class were collected is an accident.
+    /// As `Seen`, but each class is given as many rows more as classes have on average: a class of few rows may be
+    /// rare, or it may just be new.
     #[default]
-    Equal,
-    /// Classes come as often as their rows did.
+    Cautious,
+    /// Classes come as often as their rows did: for the most right answers over rows like those learned.
     Seen,
+    /// Classes come equally often: for the most right answers on average over classes.
+    Equal,
+}
+
+impl Prior {
+    /// What is added to the score of each class of `counts` rows.
+    pub(crate) fn offsets(self, counts: &[f64]) -> Vec<f64> {
+        let known = counts.iter().filter(|&&count| count > 0.0);
+        let mean = counts.iter().sum::<f64>() / known.count().max(1) as f64;
+        let often = |&count: &f64| match self {
+            Self::Cautious => count + mean,
+            Self::Seen => count,
+            Self::Equal => mean,
+        };
+        let share = |count: &f64| (often(count) / mean.max(f64::MIN_POSITIVE)).max(1e-12);
+        counts.iter().map(|count| share(count).ln()).collect()
+    }
 }
 
 /// Largest number of witnesses in use.
@@ -112,7 +130,7 @@ impl Default for ConsolidationParams {
             expected_gain: 0.0,
             nodes: None,
             readout: ReadoutKind::Blend,
-            prior: Prior::Equal,
+            prior: Prior::Cautious,
             witnesses: 2048,
             ridge: None,
             shrinkage: 1e-3,

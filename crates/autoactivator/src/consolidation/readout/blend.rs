@@ -1,4 +1,4 @@
-//! How much discriminant analysis, ridge and the number of rows count: whatever makes left-out witnesses most likely.
+//! How much discriminant analysis and ridge count: whatever makes left-out witnesses most likely.
 //!
 //! The loss -log softmax(Σ θ_k f_k) is convex in θ, and θ ≥ 0: no score may count against the class that it is
 //! for. A few Newton steps find the minimum.
@@ -22,6 +22,8 @@ pub struct Judged<'a> {
     pub places: &'a [u32],
     /// How often each row counts.
     pub copies: &'a [f64],
+    /// What is added to the sum of the scores of each class.
+    pub offsets: Vec<f64>,
 }
 
 /// θ, one for each method, and the loss.
@@ -89,7 +91,8 @@ impl Judged<'_> {
         let mut row = vec![0.0; n_classes];
         for (i, (&place, &copies)) in self.places.iter().zip(self.copies).enumerate() {
             for (c, value) in row.iter_mut().enumerate() {
-                *value = (0..n_methods).map(|k| weights[k] * self.scores[k][(i, c)]).sum();
+                let weighed = (0..n_methods).map(|k| weights[k] * self.scores[k][(i, c)]);
+                *value = self.offsets[c] + weighed.sum::<f64>();
             }
             let highest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let mean = row.iter().sum::<f64>() / n_classes as f64;
@@ -196,6 +199,7 @@ mod tests {
             scores: vec![telling, noise],
             places: &places,
             copies: &vec![1.0; n],
+            offsets: vec![0.0; 2],
         };
         let Weighed { weights, loss } = judged.weigh();
         assert!((weights[0] - 1.0).abs() < 0.01, "{weights:?}");

@@ -5,21 +5,12 @@
 
 use super::belief::Belief;
 use super::evidence::Evidence;
+use super::jury::Jury;
 use crate::consolidation::witness::Witness;
-use crate::data::Table;
 use crate::math::{Matrix, Real, product};
 
 /// Share of itself that a row may determine before its own answer is rounding: 1 - leverage must exceed this.
 const FREE: f64 = 1e-6;
-
-/// Witnesses that can be left out: those whose class has other rows.
-pub struct Jury<'a> {
-    pub witnesses: Vec<&'a Witness>,
-    /// Their node outputs about the mean, `(n, n_witnesses)`.
-    pub columns: Matrix<f64>,
-    /// The same as the pool puts them out.
-    pub outputs: Table,
-}
 
 /// Scores of witnesses that were left out.
 pub struct LeftOut {
@@ -166,6 +157,7 @@ mod tests {
     use super::super::centred::Centred;
     use super::super::evidence::Around;
     use super::*;
+    use crate::data::Table;
     use crate::math::{Cholesky, Random, Stream, gram};
     use crate::pool::Standard;
 
@@ -240,6 +232,7 @@ mod tests {
             .collect();
         let jury = Jury {
             witnesses: witnesses.iter().collect(),
+            seen: vec![0.0; 3],
             columns: Matrix::from_fn(N_NODES, rows.len(), |j, i| rows[i][j] - whole.means[j]),
             outputs: Table::new(vec![0.0], 1).unwrap(),
         };

@@ -8,6 +8,7 @@ mod belief;
 mod blend;
 mod centred;
 mod evidence;
+mod jury;
 mod left_out;
 mod solve;
 mod sums;
@@ -15,7 +16,8 @@ mod sums;
 pub(super) use belief::Belief;
 pub use centred::Centred;
 pub(super) use evidence::Evidence;
-pub(super) use left_out::{Jury, LeftOut, left_out_distance};
+pub(super) use jury::Jury;
+pub(super) use left_out::{LeftOut, left_out_distance};
 pub use solve::{Solution, Wanted};
 
 use crate::math::{Matrix, View, product};

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::belief::Belief;
-use super::blend::{Judged, Weighed};
+use super::blend::Weighed;
 use super::centred::Centred;
 use super::evidence::{Around, Evidence};
-use super::left_out::{Jury, LeftOut};
+use super::jury::Jury;
+use super::left_out::LeftOut;
 use super::{Blend, Readout};
 use crate::consolidation::calibration::Calibration;
 use crate::consolidation::params::{Prior, ReadoutKind};
 use crate::consolidation::unknown::Unknown;
 use crate::consolidation::witness::Witness;
 use crate::data::Table;
-use crate::math::{Matrix, Real, product, softmax};
+use crate::math::{Matrix, Real};
 use crate::params::Precision;
 
 /// Where the search for the ridge constant begins: its power of ten, relative to the mean diagonal.
@@ -34,9 +35,6 @@ const TOO_FEW: usize = 16;
 /// Largest error by single precision of scores, which are logarithms of probabilities, and of strangeness, whose unit is
 /// its spread.
 const ROUNDING: f64 = 0.05;
-
-/// Number of witnesses that show it.
-const COMPARED: usize = 256;
 
 /// How much more than left-out witnesses the learned ones may lose before rounding is to blame.
 const ROUNDED: (f64, f64) = (1.2, 0.02);
@@ -76,14 +74,7 @@ impl Centred {
     /// The readout that the witnesses, left out one by one, believe most; `h` are their node outputs. `None`
     /// when every solve breaks down.
     pub fn solve(&self, wanted: Wanted, witnesses: &[Witness], h: &Table) -> Option<Solution> {
-        let columns = self.columns(h.clone());
-        let can = |w: &Witness| self.counts[w.place as usize] - w.unit() > 1e-6;
-        let usable: Vec<usize> = (0..witnesses.len()).filter(|&i| can(&witnesses[i])).collect();
-        let jury = Jury {
-            witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
-            columns: columns.gather(usable.iter().copied()),
-            outputs: h.rows().gather(&usable),
-        };
+        let jury = Jury::new(self, witnesses, h);
         let around = match wanted.kind {
             ReadoutKind::NearestMean => Around::without_scatter(self),
             _ => Around::new(self),
@@ -169,7 +160,7 @@ impl Search<'_> {
         let evidence = Evidence::<T>::new(self.around, rho)?;
         let left_out = LeftOut::new(&evidence, jury)?;
         let belief = self.belief(&evidence, &left_out, jury);
-        Some(self.weigh(&self.methods(&left_out, jury, belief), jury).loss)
+        Some(jury.weigh(&self.methods(&left_out, jury, belief)).loss)
     }
 
     /// How far class means can be believed.
@@ -183,47 +174,39 @@ impl Search<'_> {
         Belief::new(lengths, counts, left_out.spread(jury, counts))
     }
 
-    fn weigh(&self, scores: &[Matrix<f64>], jury: &Jury<'_>) -> Weighed {
-        let (places, copies) = jury.rows();
-        let judged = Judged {
-            scores: scores.to_vec(),
-            places: &places,
-            copies: &copies,
-        };
-        judged.weigh()
-    }
-
-    /// The scores that are weighed: of discriminant analysis, ridge, and the number of rows.
+    /// The scores that are weighed: of discriminant analysis and ridge.
     fn methods(&self, left_out: &LeftOut, jury: &Jury<'_>, belief: Belief) -> Vec<Matrix<f64>> {
         let centred = self.around.centred;
         let (n, n_classes) = (left_out.ridge.n_rows(), left_out.ridge.n_cols());
         let lda = || {
             Matrix::from_fn(n, n_classes, |i, c| {
-                left_out.likely(i, c, jury.witnesses[i], &centred.counts, belief) + self.lda_prior(c)
+                left_out.likely(i, c, jury.witnesses[i], &centred.counts, belief)
             })
         };
         let ridge = || Matrix::from_fn(n, n_classes, |i, c| left_out.ridge[(i, c)] * centred.target(c));
-        let prior = || Matrix::from_fn(n, n_classes, |_, c| self.prior(c));
-        match (self.wanted.kind, self.wanted.prior) {
-            (ReadoutKind::Blend, Prior::Equal) => vec![lda(), ridge()],
-            (ReadoutKind::Blend, Prior::Seen) => vec![lda(), ridge(), prior()],
-            (ReadoutKind::Ridge, _) => vec![ridge()],
-            (ReadoutKind::Lda | ReadoutKind::NearestMean, _) => vec![lda()],
+        match self.wanted.kind {
+            ReadoutKind::Blend => vec![lda(), ridge()],
+            ReadoutKind::Ridge => vec![ridge()],
+            ReadoutKind::Lda | ReadoutKind::NearestMean => vec![lda()],
         }
     }
 
-    /// What the number of rows adds to discriminant analysis on its own.
-    fn lda_prior(&self, c: usize) -> f64 {
-        match (self.wanted.kind, self.wanted.prior) {
-            (ReadoutKind::Lda, Prior::Seen) => self.prior(c),
-            _ => 0.0,
-        }
+    /// What the prior that is asked for adds to the score of each class.
+    fn prior(&self) -> Vec<f64> {
+        self.wanted.prior.offsets(&self.around.centred.counts)
     }
 
-    fn prior(&self, c: usize) -> f64 {
-        (self.around.centred.counts[c] / self.around.centred.n_rows())
-            .max(1e-12)
-            .ln()
+    /// The scores of left-out witnesses become probabilities; how often each counts depends on the prior.
+    fn calibration(&self, theta: &[f64], methods: &[Matrix<f64>], jury: &Jury<'_>) -> Calibration {
+        let (prior, centred) = (self.prior(), self.around.centred);
+        let scores = Matrix::from_fn(methods[0].n_rows(), methods[0].n_cols(), |i, c| {
+            prior[c] + methods.iter().zip(theta).map(|(m, t)| t * m[(i, c)]).sum::<f64>()
+        });
+        let says = jury.witnesses.iter().map(|witness| match self.wanted.prior {
+            Prior::Equal => witness.copies * centred.target(witness.place as usize).powi(2),
+            Prior::Cautious | Prior::Seen => witness.copies,
+        });
+        Calibration::fit(&scores, &jury.places(), &says.collect::<Vec<f64>>())
     }
 
     /// Everything that predicts, in double precision; `None` when the solve breaks down.
@@ -248,9 +231,8 @@ impl Search<'_> {
             };
             let belief = self.belief(&evidence, &left_out, jury);
             let scores = self.methods(&left_out, jury, belief);
-            let Weighed { weights: theta, loss } = self.weigh(&scores, jury);
-            let (places, copies) = jury.rows();
-            let calibration = Calibration::fit(&sum(&theta, &scores), &places, &copies);
+            let Weighed { weights: theta, loss } = jury.weigh(&scores);
+            let calibration = self.calibration(&theta, &scores, jury);
             let unknown = with_unknown
                 .then(|| Unknown::fit(&evidence, jury, &left_out, belief, rho))
                 .flatten();
@@ -260,12 +242,14 @@ impl Search<'_> {
         // Rows that were learned are answered better than left-out ones, unless rounding has spoilt the answers.
         let sound = jury.witnesses.is_empty()
             || (jury.rounding(&readout, &weights, unknown.as_ref()) < ROUNDING
-                && jury.loss(&readout) <= ROUNDED.0 * loss + ROUNDED.1);
+                && jury.loss(&readout, &self.prior()) <= ROUNDED.0 * loss + ROUNDED.1);
         let unit = readout.unit();
         sound.then_some(Solution {
             readout: readout.in_units_of(unit),
             calibration,
-            unknown: unknown.map(|unknown| unknown.in_units_of(unit)),
+            unknown: unknown
+                .map(|unknown| unknown.in_units_of(unit))
+                .filter(Unknown::is_sound),
         })
     }
 
@@ -279,24 +263,22 @@ impl Search<'_> {
         }
     }
 
-    /// Weights of discriminant analysis, ridge and prior, in this order, from those of the methods in use.
-    fn spread_out(&self, theta: &[f64]) -> [f64; 3] {
-        let at = |k: usize| theta.get(k).copied().unwrap_or(0.0);
-        match (self.wanted.kind, self.wanted.prior) {
-            (ReadoutKind::Blend, _) => [at(0), at(1), at(2)],
-            (ReadoutKind::Ridge, _) => [0.0, at(0), 0.0],
-            (ReadoutKind::Lda | ReadoutKind::NearestMean, _) => {
-                [theta.first().copied().unwrap_or(1.0), 0.0, 0.0]
-            }
+    /// Weights of discriminant analysis and ridge, in this order, from those of the methods in use.
+    fn spread_out(&self, theta: &[f64]) -> [f64; 2] {
+        match (self.wanted.kind, theta) {
+            (ReadoutKind::Blend, &[lda, ridge]) => [lda, ridge],
+            (ReadoutKind::Ridge, &[ridge]) => [0.0, ridge],
+            (_, &[lda]) => [lda, 0.0],
+            _ => [0.0, 0.0],
         }
     }
 
-    /// Scores θ_lda N (g u_c - g² K_cc / 2) + θ_ridge t_c (B u + n_c / N) + θ_prior ln n_c / N, of evidence N u; g is
-    /// how far the mean of class c is believed.
+    /// Scores θ_lda N (g u_c - g² K_cc / 2) + θ_ridge t_c (B u + n_c / N) and the prior, of evidence N u;
+    /// g is how far the mean of class c is believed.
     fn readout(
         &self,
         evidence: &Evidence<'_, f64>,
-        [lda, ridge, prior]: [f64; 3],
+        [lda, ridge]: [f64; 2],
         belief: Belief,
         relative: f64,
     ) -> Option<(Readout, Matrix<f64>)> {
@@ -315,6 +297,7 @@ impl Search<'_> {
         let biases: Vec<f64> = (0..n_classes).map(at_mean).collect();
         let target = |c: usize| ridge * centred.target(c);
         let share = |c: usize| belief.of(centred.counts[c]);
+        let prior = self.prior();
         let blend = Blend {
             weights: Matrix::from_fn(n_classes, n_classes, |k, c| {
                 let own = if k == c { lda * share(c) } else { 0.0 };
@@ -323,9 +306,8 @@ impl Search<'_> {
             biases: (0..n_classes)
                 .map(|c| {
                     let length = share(c).powi(2) * n_rows * evidence.inner[(c, c)];
-                    let lda = lda * (self.lda_prior(c) - 0.5 * length);
                     let ridge = target(c) * centred.counts[c] / n_rows;
-                    (lda + ridge + prior * self.prior(c)) as f32
+                    (prior[c] + ridge - lda * 0.5 * length) as f32
                 })
                 .collect(),
         };
@@ -344,13 +326,6 @@ impl Search<'_> {
     }
 }
 
-/// Scores with these weights.
-fn sum(theta: &[f64], methods: &[Matrix<f64>]) -> Matrix<f64> {
-    Matrix::from_fn(methods[0].n_rows(), methods[0].n_cols(), |i, c| {
-        methods.iter().zip(theta).map(|(m, t)| t * m[(i, c)]).sum()
-    })
-}
-
 /// Where between -1/2 and 1/2 a parabola is lowest that has these values at -1, 0 and 1, the second the lowest of them.
 fn lowest_between(before: f64, here: f64, after: f64) -> f64 {
     let bend = (before - here) + (after - here);
@@ -359,66 +334,5 @@ fn lowest_between(before: f64, here: f64, after: f64) -> f64 {
         lowest
     } else {
         0.0
-    }
-}
-
-impl<'a> Jury<'a> {
-    /// The first `n` of them.
-    fn first(&self, n: usize) -> Jury<'a> {
-        let n = n.min(self.witnesses.len());
-        Jury {
-            witnesses: self.witnesses[..n].to_vec(),
-            columns: self.columns.columns(0, n).to_matrix(),
-            outputs: self.outputs.rows().gather(&(0..n).collect::<Vec<usize>>()),
-        }
-    }
-
-    /// How far scores and strangeness in single precision are from those of the same `weights` in double: the root
-    /// mean square over some witnesses, of scores about the mean of each row.
-    fn rounding(&self, readout: &Readout, weights: &Matrix<f64>, unknown: Option<&Unknown>) -> f64 {
-        let few = self.first(COMPARED);
-        let evidence = readout.evidence(few.outputs.rows().into());
-        let double = product(few.columns.t(), weights.view());
-        let strange = unknown.map_or(0.0, |unknown| {
-            let of = |evidence: &Matrix<f32>| unknown.strangeness(few.outputs.rows(), evidence);
-            let pairs = of(&evidence).into_iter().zip(of(&double.to_f32()));
-            let apart: Vec<f64> = pairs.map(|(a, b)| f64::from(a - b).powi(2)).collect();
-            (apart.iter().sum::<f64>() / apart.len().max(1) as f64).sqrt()
-        });
-        let single = readout.scores(evidence);
-        let Some(blend) = &readout.blend else {
-            return 0.0;
-        };
-        let mut double = product(double.view(), blend.weights.to_f64().view());
-        for (c, &bias) in blend.biases.iter().enumerate() {
-            double.col_mut(c).iter_mut().for_each(|v| *v += f64::from(bias));
-        }
-        let (n, n_classes) = (double.n_rows(), double.n_cols());
-        let apart = |i: usize, c: usize| f64::from(single[(i, c)]) - double[(i, c)];
-        let of_row = |i: usize| {
-            let mean = (0..n_classes).map(|c| apart(i, c)).sum::<f64>() / n_classes as f64;
-            (0..n_classes).map(|c| (apart(i, c) - mean).powi(2)).sum::<f64>()
-        };
-        let scores = ((0..n).map(of_row).sum::<f64>() / (n * n_classes).max(1) as f64).sqrt();
-        scores.max(strange)
-    }
-
-    /// The mean of -log softmax(scores) of the own class, as a model in single precision answers.
-    fn loss(&self, readout: &Readout) -> f64 {
-        let scores = readout.scores(readout.evidence(self.outputs.rows().into()));
-        let (mut sum, mut copies) = (0.0, 0.0);
-        for (i, witness) in self.witnesses.iter().enumerate() {
-            let row = (0..scores.n_cols()).map(|c| f64::from(scores[(i, c)]));
-            let own = softmax(row, 1.0).nth(witness.place as usize).unwrap_or(0.0);
-            sum -= witness.copies * own.max(1e-30).ln();
-            copies += witness.copies;
-        }
-        sum / copies.max(1.0)
-    }
-
-    /// The place of each witness's class, and how often it counts.
-    fn rows(&self) -> (Vec<u32>, Vec<f64>) {
-        let witnesses = self.witnesses.iter();
-        witnesses.map(|w| (w.place, w.copies)).unzip()
     }
 }

@@ -1,0 +1,134 @@
+//! The jury: witnesses that can be left out, and their judgement of scores.
+
+use std::collections::BTreeSet;
+
+use super::Readout;
+use super::blend::{Judged, Weighed};
+use super::centred::Centred;
+use crate::consolidation::params::Prior;
+use crate::consolidation::unknown::Unknown;
+use crate::consolidation::witness::Witness;
+use crate::data::Table;
+use crate::math::{Matrix, product, softmax};
+
+/// Number of witnesses that show how far single precision is off.
+const COMPARED: usize = 256;
+
+/// Witnesses that can be left out: those whose class has other rows.
+pub struct Jury<'a> {
+    pub witnesses: Vec<&'a Witness>,
+    /// What is added to the score of each class in a judgement: witnesses come as often as rows do.
+    pub seen: Vec<f64>,
+    /// Their node outputs about the mean, `(n, n_witnesses)`.
+    pub columns: Matrix<f64>,
+    /// The same as the pool puts them out.
+    pub outputs: Table,
+}
+
+impl<'a> Jury<'a> {
+    /// Those of `witnesses`, with node outputs `h`, whose class has other rows.
+    pub fn new(centred: &Centred, witnesses: &'a [Witness], h: &Table) -> Self {
+        let can = |w: &Witness| centred.counts[w.place as usize] - w.unit() > 1e-6;
+        let usable: Vec<usize> = (0..witnesses.len()).filter(|&i| can(&witnesses[i])).collect();
+        Self {
+            witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
+            seen: Prior::Seen.offsets(&centred.counts),
+            columns: centred.columns(h.clone()).gather(usable.iter().copied()),
+            outputs: h.rows().gather(&usable),
+        }
+    }
+
+    /// The first `n` of them.
+    pub fn first(&self, n: usize) -> Jury<'a> {
+        let n = n.min(self.witnesses.len());
+        Jury {
+            witnesses: self.witnesses[..n].to_vec(),
+            seen: self.seen.clone(),
+            columns: self.columns.columns(0, n).to_matrix(),
+            outputs: self.outputs.rows().gather(&(0..n).collect::<Vec<usize>>()),
+        }
+    }
+
+    /// How far scores and strangeness in single precision are from those of the same `weights` in double: the root
+    /// mean square over some witnesses, of scores about the mean of each row.
+    pub fn rounding(&self, readout: &Readout, weights: &Matrix<f64>, unknown: Option<&Unknown>) -> f64 {
+        let few = self.first(COMPARED);
+        let evidence = readout.evidence(few.outputs.rows().into());
+        let double = product(few.columns.t(), weights.view());
+        let strange = unknown.map_or(0.0, |unknown| {
+            let of = |evidence: &Matrix<f32>| unknown.strangeness(few.outputs.rows(), evidence);
+            let pairs = of(&evidence).into_iter().zip(of(&double.to_f32()));
+            let apart: Vec<f64> = pairs.map(|(a, b)| f64::from(a - b).powi(2)).collect();
+            (apart.iter().sum::<f64>() / apart.len().max(1) as f64).sqrt()
+        });
+        let single = readout.scores(evidence);
+        let Some(blend) = &readout.blend else {
+            return 0.0;
+        };
+        let mut double = product(double.view(), blend.weights.to_f64().view());
+        for (c, &bias) in blend.biases.iter().enumerate() {
+            double.col_mut(c).iter_mut().for_each(|v| *v += f64::from(bias));
+        }
+        let (n, n_classes) = (double.n_rows(), double.n_cols());
+        let apart = |i: usize, c: usize| f64::from(single[(i, c)]) - double[(i, c)];
+        let of_row = |i: usize| {
+            let mean = (0..n_classes).map(|c| apart(i, c)).sum::<f64>() / n_classes as f64;
+            (0..n_classes).map(|c| (apart(i, c) - mean).powi(2)).sum::<f64>()
+        };
+        let scores = ((0..n).map(of_row).sum::<f64>() / (n * n_classes).max(1) as f64).sqrt();
+        scores.max(strange)
+    }
+
+    /// The classes that witnesses are of, ascending. Others are left out of the judgement: a class of one row, which
+    /// can be left out of nothing, would only be in the way of all others, and the best way to learn it would be not to.
+    fn judged(&self, n_classes: usize) -> Vec<usize> {
+        let judged: BTreeSet<usize> = self.witnesses.iter().map(|w| w.place as usize).collect();
+        if judged.len() > 1 {
+            judged.into_iter().collect()
+        } else {
+            (0..n_classes).collect()
+        }
+    }
+
+    /// The weights of `scores` under which the classes of the witnesses are most likely.
+    pub fn weigh(&self, scores: &[Matrix<f64>]) -> Weighed {
+        let judged = self.judged(scores[0].n_cols());
+        let place = |place: u32| judged.partition_point(|&c| c < place as usize) as u32;
+        let scores = scores.iter().map(|scores| scores.gather(judged.iter().copied()));
+        let among_judged = Judged {
+            scores: scores.collect(),
+            places: &self.places().into_iter().map(place).collect::<Vec<u32>>(),
+            copies: &self.copies(),
+            offsets: judged.iter().map(|&c| self.seen[c]).collect(),
+        };
+        among_judged.weigh()
+    }
+
+    /// The mean of -log softmax(scores) of the own class, as a model in single precision answers; `prior` is in its
+    /// scores, and makes room for the one that is true of witnesses.
+    pub fn loss(&self, readout: &Readout, prior: &[f64]) -> f64 {
+        let scores = readout.scores(readout.evidence(self.outputs.rows().into()));
+        let judged = self.judged(scores.n_cols());
+        let (mut sum, mut copies) = (0.0, 0.0);
+        for (i, witness) in self.witnesses.iter().enumerate() {
+            let row = judged
+                .iter()
+                .map(|&c| f64::from(scores[(i, c)]) + self.seen[c] - prior[c]);
+            let at = judged.partition_point(|&c| c < witness.place as usize);
+            let own = softmax(row, 1.0).nth(at).unwrap_or(0.0);
+            sum -= witness.copies * own.max(1e-30).ln();
+            copies += witness.copies;
+        }
+        sum / copies.max(f64::MIN_POSITIVE)
+    }
+
+    /// The place of each witness's class.
+    pub fn places(&self) -> Vec<u32> {
+        self.witnesses.iter().map(|witness| witness.place).collect()
+    }
+
+    /// How often each witness counts.
+    fn copies(&self) -> Vec<f64> {
+        self.witnesses.iter().map(|witness| witness.copies).collect()
+    }
+}
