@@ -6,7 +6,7 @@
 
 use super::calibration::Calibration;
 use super::deployed::Deployed;
-use super::unknown::{Unknown, spaced};
+use super::unknown::{Unknown, WEIGHTS};
 use crate::onnx::{Attribute, Element, Graph, Value};
 use crate::pool;
 
@@ -53,7 +53,7 @@ impl Deployed {
         graph.output("scores", &scores, Element::Float, &[n_classes]);
         graph.output("probabilities", &probabilities, Element::Float, &[n_classes]);
         if let Some(unknown) = &self.unknown {
-            let known = known(&mut graph, unknown, &h, self.pool.n_nodes(), &evidence);
+            let known = known(&mut graph, unknown, &h, &evidence);
             graph.output("known", &known, Element::Float, &[1]);
         }
         graph
@@ -93,7 +93,7 @@ fn mixture(graph: &mut Graph, scores: &Value, calibration: &Calibration) -> Valu
 }
 
 /// The share of known rows that are at least as strange, as [`Unknown::strangeness`] and [`Unknown::share`] have it.
-fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, n_nodes: usize, evidence: &Value) -> Value {
+fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, evidence: &Value) -> Value {
     let n = unknown.n_nodes();
     let n_classes = unknown.lengths.len();
     let lengths = graph.floats(&[n_classes], &unknown.lengths);
@@ -111,10 +111,10 @@ fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, n_nodes: usize, eviden
     let unlikely = graph.apply("Sub", &[&offsets, &likely]);
     let unlikely = graph.reduce("ReduceMin", &unlikely);
 
-    let nodes = graph.gather(h, spaced(n, n_nodes));
+    let first = graph.gather(h, 0..n);
     let shift = graph.floats(&[n], &unknown.standard.shift);
     let scale = graph.floats(&[n], &unknown.standard.scale);
-    let deviation = graph.apply("Sub", &[&nodes, &shift]);
+    let deviation = graph.apply("Sub", &[&first, &shift]);
     let deviation = graph.apply("Mul", &[&deviation, &scale]);
     let white = graph.linear(&deviation, &unknown.whitening, &vec![0.0; n]);
     let squares = graph.apply("Mul", &[&white, &white]);
@@ -123,9 +123,12 @@ fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, n_nodes: usize, eviden
     let units: Vec<Value> = [relative, unlikely, apart]
         .iter()
         .zip(unknown.usual)
-        .map(|(distance, usual)| {
+        .zip(WEIGHTS)
+        .map(|((distance, usual), weight)| {
             let from_middle = graph.apply_scalar("Sub", distance, usual.middle);
-            graph.apply_scalar("Div", &from_middle, usual.spread)
+            let units = graph.apply_scalar("Div", &from_middle, usual.spread);
+            let large = graph.apply("Softplus", &[&units]);
+            graph.apply_scalar("Mul", &large, weight)
         })
         .collect();
     let strange = graph.apply("Add", &[&units[0], &units[1]]);

@@ -4,26 +4,20 @@
 //! rows: it finds rows that lie between known classes. The likely one asks the same with one scatter for both, and
 //! with class means as far as they can be believed: it finds rows that are like no class in what tells classes apart.
 //! The last one asks how far a row is from all rows, and finds what looks like nothing seen before. Each is brought to the spread that it
-//! has over left-out witnesses, and the three are added. How strange witnesses are says what that means: a row is as
+//! has over left-out witnesses, and the three are added, as far as they are large. How strange witnesses are says what that means: a row is as
 //! well known as the share of witnesses that are stranger.
 
 use super::readout::{Belief, Centred, Evidence, Jury, LeftOut, left_out_distance};
 use crate::math::{Cholesky, Matrix, product};
 use crate::pool::Standard;
 
-/// Least and largest number of nodes, evenly spaced in the pool, that the distance from all rows is measured in, if
-/// there are enough: half of the pool, but the cost is the square.
+/// Least and largest number of nodes, the first of the pool, that the distance from all rows is measured in, if there
+/// are enough: half of the pool, but the cost is the square.
 const NODES: (usize, usize) = (1024, 2048);
 
-/// Number of nodes out of `n_nodes` that the distance from all rows is measured in.
-fn n_spaced(n_nodes: usize) -> usize {
-    (n_nodes / 2).clamp(NODES.0, NODES.1).min(n_nodes)
-}
-
-/// Places of `n` evenly spaced nodes out of `n_nodes`.
-pub(super) fn spaced(n: usize, n_nodes: usize) -> impl Iterator<Item = usize> {
-    (0..n).map(move |j| j * n_nodes / n)
-}
+/// How much the relative distance counts, the likely one, and the one from all rows. The likely one is the first one's
+/// near relation.
+pub(super) const WEIGHTS: [f32; 3] = [1.0, 0.5, 1.0];
 
 /// How strange rows are.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +30,7 @@ pub struct Unknown {
     pub offsets: Vec<f32>,
     /// B / N, `(n_classes, n_classes)`.
     pub shared: Matrix<f32>,
-    /// Takes the outputs of the spaced nodes to deviations from their mean.
+    /// Takes the outputs of the first nodes to deviations from their mean.
     pub standard: Standard,
     /// √N L⁻¹ of these nodes, transposed: a deviation times this is as long as it is unusual.
     pub whitening: Matrix<f32>,
@@ -91,8 +85,7 @@ impl Unknown {
         let centred = evidence.around.centred;
         let (n_rows, counts) = (centred.n_rows(), &centred.counts);
         let excess: Vec<f64> = counts.iter().map(|n| belief.spread / n.max(1.0)).collect();
-        let nodes: Vec<usize> = spaced(n_spaced(centred.n_nodes()), centred.n_nodes()).collect();
-        let (factor, apart) = apart_from_all(centred, jury, &nodes, rho)?;
+        let (factor, apart) = apart_from_all(centred, jury, rho)?;
         let distances = distances(jury, left_out, counts, belief, &excess)
             .into_iter()
             .zip(apart)
@@ -122,7 +115,7 @@ impl Unknown {
             shared: Matrix::from_fn(n_classes, n_classes, |i, j| {
                 (evidence.ridge[(i, j)] / n_rows) as f32
             }),
-            standard: centred.standard_of(&nodes),
+            standard: centred.first_nodes(factor.n_cols()),
             whitening: whitening(&factor, n_rows),
             usual,
             known,
@@ -167,8 +160,7 @@ impl Unknown {
     pub fn strangeness(&self, h: crate::data::Rows<'_>, evidence: &Matrix<f32>) -> Vec<f32> {
         let n = self.n_nodes();
         let Standard { shift, scale } = &self.standard;
-        let nodes: Vec<usize> = spaced(n, h.n_features()).collect();
-        let deviations = Matrix::from_fn(h.len(), n, |i, j| (h.row(i)[nodes[j]] - shift[j]) * scale[j]);
+        let deviations = Matrix::from_fn(h.len(), n, |i, j| (h.row(i)[j] - shift[j]) * scale[j]);
         let white = product(deviations.view(), self.whitening.view());
         // Both parts of the relative distance are large where classes lie far apart, and nearly cancel.
         let evidence = evidence.to_f64();
@@ -201,10 +193,18 @@ impl Unknown {
     }
 }
 
-/// The sum of the three distances, each in units of its spread over known rows.
+/// The sum of ln(1 + exp d) over the three distances d, each from its middle and in units of its spread over known
+/// rows. A row that is closer than usual by one of them cannot make up for being far away by another.
 fn strange(usual: [Usual; 3], distances: [f64; 3]) -> f32 {
-    let units = usual.iter().zip(distances);
-    units.map(|(usual, distance)| usual.units(distance as f32)).sum()
+    let units = usual
+        .iter()
+        .zip(distances)
+        .map(|(usual, d)| usual.units(d as f32));
+    let large = |unit: f32| unit.max(0.0) + (-unit.abs()).exp().ln_1p();
+    units
+        .zip(WEIGHTS)
+        .map(|(unit, weight)| weight * large(unit))
+        .sum()
 }
 
 /// The relative distance of each witness, left out, and the likely one.
@@ -227,17 +227,12 @@ fn distances(
     (0..jury.witnesses.len()).map(of_witness).collect()
 }
 
-/// The factor of these nodes' scatter, and how far each witness, left out, is from the mean of all rows.
-fn apart_from_all(
-    centred: &Centred,
-    jury: &Jury<'_>,
-    nodes: &[usize],
-    rho: f64,
-) -> Option<(Matrix<f64>, Vec<f64>)> {
-    let factor = Cholesky::new(centred.scatter_of(nodes, rho))?;
-    let columns = Matrix::from_fn(nodes.len(), jury.columns.n_cols(), |i, j| {
-        jury.columns[(nodes[i], j)]
-    });
+/// The factor of the first nodes' scatter, and how far each witness, left out, is from the mean of all rows.
+fn apart_from_all(centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<(Matrix<f64>, Vec<f64>)> {
+    let n_nodes = centred.n_nodes();
+    let n = (n_nodes / 2).clamp(NODES.0, NODES.1).min(n_nodes);
+    let factor = Cholesky::new(centred.first_scatter(n, rho))?;
+    let columns = Matrix::from_fn(n, jury.columns.n_cols(), |i, j| jury.columns[(i, j)]);
     let lengths = factor.lengths(columns);
     let apart = lengths
         .iter()

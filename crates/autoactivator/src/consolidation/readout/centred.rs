@@ -146,25 +146,22 @@ impl Centred {
         })
     }
 
-    /// The sums of these nodes, ascending, with ρ on the diagonal, lower triangle.
-    pub(in super::super) fn scatter_of(&self, nodes: &[usize], rho: f64) -> Matrix<f64> {
-        Matrix::from_fn(nodes.len(), nodes.len(), |i, j| match i.cmp(&j) {
+    /// The sums of the first `n` nodes with ρ on the diagonal, lower triangle.
+    pub(in super::super) fn first_scatter(&self, n: usize, rho: f64) -> Matrix<f64> {
+        Matrix::from_fn(n, n, |i, j| match i.cmp(&j) {
             std::cmp::Ordering::Less => 0.0,
-            std::cmp::Ordering::Equal => self.gram[(nodes[i], nodes[i])] + rho,
-            std::cmp::Ordering::Greater => self.gram[(nodes[i], nodes[j])],
+            std::cmp::Ordering::Equal => self.gram[(i, i)] + rho,
+            std::cmp::Ordering::Greater => self.gram[(i, j)],
         })
     }
 
-    /// Shift and scale that take raw outputs of these nodes to what [`columns`](Self::columns) has.
-    pub(in super::super) fn standard_of(&self, nodes: &[usize]) -> Standard {
+    /// Shift and scale that take raw outputs of the first `n` nodes to what [`columns`](Self::columns) has.
+    pub(in super::super) fn first_nodes(&self, n: usize) -> Standard {
         let Standard { shift, scale } = &self.standard;
-        let mean = |&j: &usize| self.means[j] / f64::from(scale[j]).max(f64::MIN_POSITIVE);
+        let mean = |j: usize| self.means[j] / f64::from(scale[j]).max(f64::MIN_POSITIVE);
         Standard {
-            shift: nodes
-                .iter()
-                .map(|j| (f64::from(shift[*j]) + mean(j)) as f32)
-                .collect(),
-            scale: nodes.iter().map(|&j| scale[j]).collect(),
+            shift: (0..n).map(|j| (f64::from(shift[j]) + mean(j)) as f32).collect(),
+            scale: scale[..n].to_vec(),
         }
     }
 }
