@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import autoactivator
@@ -222,6 +223,18 @@ def test_parameters_of_the_readout_may_change(name, clusters):
     back = getattr(Consolidation(), name)
     model.set_params(**{name: back}).partial_fit(X[:9], y[:9])
     assert json.loads(model._model.parameters)[name] == back
+
+
+def test_balanced_weights_are_the_prior_equal(clusters):
+    X, y = clusters
+    few = (y != 0) | (np.arange(len(y)) < 40)
+    balanced = Consolidation(nodes=50, class_weights="balanced").fit(X[few], y[few])
+    equal = Consolidation(nodes=50, prior="equal").fit(X[few], y[few])
+    assert np.array_equal(balanced.predict_proba(X), equal.predict_proba(X))
+    assert clone(balanced).get_params()["class_weights"] == "balanced"
+    for wrong in ({"class_weights": "balance"}, {"class_weights": "balanced", "prior": "seen"}):
+        with pytest.raises(error.ParameterError, match="balanced"):
+            Consolidation(nodes=50, **wrong).fit(X, y)
 
 
 FIXED = {"pool": "gaussian", "nodes": 60, "seed": 1, "precision": "f64", "private": True, "witnesses": 9, "fading": 0.5,

@@ -326,12 +326,13 @@ impl Search<'_> {
     }
 }
 
-/// Where between -1/2 and 1/2 a parabola is lowest that has these values at -1, 0 and 1, the second the lowest of them.
+/// Where between -1/2 and 1/2 a parabola is lowest that has these values at -1, 0 and 1, the second the lowest of them;
+/// to a quarter, so that the rounding of losses does not move it.
 fn lowest_between(before: f64, here: f64, after: f64) -> f64 {
     let bend = (before - here) + (after - here);
     let lowest = 0.5 * (before - after) / bend;
     if bend > 0.0 && lowest.is_finite() {
-        lowest
+        (lowest * 4.0).round() / 4.0
     } else {
         0.0
     }
