@@ -3,9 +3,9 @@
 //! Three distances tell. The relative one asks how much closer a row is to some class than to the mean of all
 //! rows: it finds rows that lie between known classes. The likely one asks the same with one scatter for both, and
 //! with class means as far as they can be believed: it finds rows that are like no class in what tells classes apart.
-//! The last one asks how far a row is from all rows, and finds what looks like nothing seen before. Each is brought to the spread that it
-//! has over left-out witnesses, and the three are added, as far as they are large. How strange witnesses are says what that means: a row is as
-//! well known as the share of witnesses that are stranger.
+//! The last one asks how far a row is from all rows, and finds what looks like nothing seen before. Each is brought to
+//! the spread that it has over left-out witnesses, and the three are added, as far as they are large. How strange
+//! witnesses are says what that means: a row is as well known as the share of witnesses that are stranger.
 
 use super::readout::{Belief, Centred, Evidence, Jury, LeftOut, left_out_distance};
 use crate::math::{Cholesky, Matrix, product};

@@ -79,8 +79,8 @@ impl<'a> Jury<'a> {
         scores.max(strange)
     }
 
-    /// The classes that witnesses are of, ascending. Others are left out of the judgement: a class of one row, which
-    /// can be left out of nothing, would only be in the way of all others, and the best way to learn it would be not to.
+    /// The classes that witnesses are of, ascending. Others take no part in the judgement: a class of one row has no
+    /// witness, so it would only be in the way, and the best weights would be those that never choose it.
     fn judged(&self, n_classes: usize) -> Vec<usize> {
         let judged: BTreeSet<usize> = self.witnesses.iter().map(|w| w.place as usize).collect();
         if judged.len() > 1 {

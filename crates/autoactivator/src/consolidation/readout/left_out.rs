@@ -68,7 +68,8 @@ impl LeftOut {
         Some(out)
     }
 
-    /// Evidence and lengths of witness `i`, of the class at `own`, which is `length` long; `None` if it is alone in some direction.
+    /// Evidence and lengths of witness `i`, of the class at `own`, which is `length` long; `None` if it is alone in some
+    /// direction.
     fn measure<T>(
         &mut self,
         evidence: &Evidence<'_, T>,

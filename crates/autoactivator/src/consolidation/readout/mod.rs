@@ -2,7 +2,8 @@
 //!
 //! `centred` has the sums about their mean. With witnesses, `evidence` turns them into one number per class and
 //! row, `left_out` says what the witnesses would have got had they not been learned, `belief` how far the mean of few
-//! rows can be trusted, `blend` weighs ridge and discriminant analysis, and `solve` looks for the constant. Without, `sums` does what sums alone allow.
+//! rows can be trusted, `jury` and `blend` weigh ridge and discriminant analysis, and `solve` looks for the constant.
+//! Without, `sums` does what sums alone allow.
 
 mod belief;
 mod blend;

@@ -98,7 +98,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The ridge constant: the given one, or the power of ten that left-out witnesses believe most. The search
+    /// The ridge constant: the given one, or the one that left-out witnesses believe most. The search
     /// begins at the same place whatever was learned before, so that the result depends on the memory alone.
     fn constant(&self, jury: &Jury<'_>) -> f64 {
         match (self.wanted.kind, self.wanted.ridge) {
