@@ -23,8 +23,8 @@ const FIRST: i32 = -1;
 /// The largest power of ten.
 const LAST: i32 = 2;
 
-/// From this power of ten on, a factor in single precision ranks constants as one in double does.
-const SINGLE_PRECISION: i32 = -2;
+/// From this constant on, a factor in single precision ranks constants as one in double does.
+const SINGLE_PRECISION: f64 = 0.0099;
 
 /// Number of witnesses that rank constants; all of them set the weights.
 const RANKING: usize = 1024;
@@ -127,7 +127,7 @@ impl Search<'_> {
         };
         let loss = |power: i32| {
             let at = 10f64.powi(power);
-            let found = if power >= SINGLE_PRECISION {
+            let found = if self.in_single_precision(at) {
                 self.loss::<f32>(at, jury)
             } else {
                 self.loss::<f64>(at, jury)
@@ -153,6 +153,11 @@ impl Search<'_> {
         }
         let at = |power: i32| losses.get(&power).copied().unwrap_or(f64::INFINITY);
         f64::from(best) + lowest_between(at(best - 1), at(best), at(best + 1))
+    }
+
+    /// Whether single precision is enough to judge this constant.
+    fn in_single_precision(&self, relative: f64) -> bool {
+        self.wanted.precision == Precision::F32 && relative >= SINGLE_PRECISION
     }
 
     fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
@@ -224,7 +229,7 @@ impl Search<'_> {
                 f64::INFINITY,
             )
         } else {
-            let left_out = if relative >= 10f64.powi(SINGLE_PRECISION) {
+            let left_out = if self.in_single_precision(relative) {
                 LeftOut::new(&evidence.to_f32(), jury)?
             } else {
                 LeftOut::new(&evidence, jury)?
