@@ -1,5 +1,7 @@
 //! How often classes will come, and classes of which only one row is known.
 
+#![allow(clippy::unwrap_used)] // A test may fail loudly.
+
 use autoactivator::data::Table;
 use autoactivator::math::{Random, Stream};
 use autoactivator::{Check, Consolidation, ConsolidationParams, Labels, Learner};
