@@ -8,6 +8,9 @@ use crate::math::{Cholesky, Matrix, Real, product};
 
 use super::centred::Centred;
 
+/// As good as no rows of a class, where they divide.
+pub const NO_ROWS: f64 = 1e-9;
+
 /// What does not depend on the ridge constant.
 pub struct Around<'a> {
     pub centred: &'a Centred,
@@ -99,6 +102,6 @@ fn inverse_with(inner: &Matrix<f64>, counts: &[f64]) -> Option<Matrix<f64>> {
     let identity = Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 });
     let mut sum = inner.clone();
     // A class without rows has no evidence: its own entry is as good as infinite.
-    (0..n).for_each(|c| sum[(c, c)] += 1.0 / counts[c].max(1e-9));
+    (0..n).for_each(|c| sum[(c, c)] += 1.0 / counts[c].max(NO_ROWS));
     Some(Cholesky::new(sum)?.solve(&identity))
 }

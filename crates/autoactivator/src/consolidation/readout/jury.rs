@@ -109,22 +109,28 @@ impl<'a> Jury<'a> {
     pub fn loss(&self, readout: &Readout, prior: &[f64]) -> f64 {
         let scores = readout.scores(readout.evidence(self.outputs.rows().into()));
         let judged = self.judged(scores.n_cols());
-        let (mut sum, mut copies) = (0.0, 0.0);
-        for (i, witness) in self.witnesses.iter().enumerate() {
+        self.mean(|i, witness| {
             let row = judged
                 .iter()
                 .map(|&c| f64::from(scores[(i, c)]) + self.seen[c] - prior[c]);
             let at = judged.partition_point(|&c| c < witness.place as usize);
-            let own = softmax(row, 1.0).nth(at).unwrap_or(0.0);
-            sum -= witness.copies * own.max(1e-30).ln();
-            copies += witness.copies;
-        }
-        sum / copies.max(f64::MIN_POSITIVE)
+            -softmax(row, 1.0).nth(at).unwrap_or(0.0).max(1e-30).ln()
+        })
     }
 
     /// The place of each witness's class.
     pub fn places(&self) -> Vec<u32> {
         self.witnesses.iter().map(|witness| witness.place).collect()
+    }
+
+    /// The mean of a figure over witnesses, as often as each counts; 0 if there are none.
+    pub fn mean(&self, of: impl Fn(usize, &Witness) -> f64) -> f64 {
+        let (mut sum, mut copies) = (0.0, 0.0);
+        for (i, witness) in self.witnesses.iter().enumerate() {
+            sum += witness.copies * of(i, witness);
+            copies += witness.copies;
+        }
+        if copies > 0.0 { sum / copies } else { 0.0 }
     }
 
     /// How often each witness counts.

@@ -4,7 +4,7 @@
 //! distance from that mean: a change of rank one, whose effect on every distance follows from the evidence.
 
 use super::belief::Belief;
-use super::evidence::Evidence;
+use super::evidence::{Evidence, NO_ROWS};
 use super::jury::Jury;
 use crate::consolidation::witness::Witness;
 use crate::math::{Matrix, Real, product};
@@ -14,6 +14,8 @@ const FREE: f64 = 1e-6;
 
 /// Scores of witnesses that were left out.
 pub struct LeftOut {
+    /// Number of rows learned, witnesses included.
+    n_rows: f64,
     /// Evidence for each class, `(n_witnesses, n_classes)`.
     pub evidence: Matrix<f64>,
     /// Squared length of each class mean, as it would be without the witness, `(n_witnesses, n_classes)`.
@@ -41,6 +43,7 @@ impl LeftOut {
         let fitted = product(u.view(), evidence.ridge.view());
         let (n, n_classes) = (u.n_rows(), u.n_cols());
         let mut out = Self {
+            n_rows,
             evidence: Matrix::zeros(n, n_classes),
             lengths: Matrix::zeros(n, n_classes),
             own: Vec::with_capacity(n),
@@ -123,26 +126,33 @@ impl LeftOut {
     /// Score of the class at `c` by discriminant analysis, of `witness`, the one at `i`, with the means of classes of
     /// `counts` rows as far as they are believed.
     pub fn likely(&self, i: usize, c: usize, witness: &Witness, counts: &[f64], belief: Belief) -> f64 {
-        let itself = if c == witness.place as usize {
-            witness.unit()
-        } else {
-            0.0
-        };
-        let share = belief.of(counts[c] - itself);
+        let share = belief.of(others(c, witness, counts));
         share * (self.evidence[(i, c)] - 0.5 * share * self.lengths[(i, c)])
+    }
+
+    /// How much more often than all rows those like `witness`, the one at `i`, are of the class at `c`, by ridge: 0 says
+    /// as often. It is the evidence by the scatter of all rows.
+    pub fn lift(&self, i: usize, c: usize, witness: &Witness, counts: &[f64]) -> f64 {
+        self.ridge[(i, c)] * (self.n_rows - witness.unit()) / others(c, witness, counts).max(NO_ROWS) - 1.0
     }
 
     /// d²/(1 + 1/n) to the own class, on average: how far rows lie from the mean of their class.
     pub fn spread(&self, jury: &Jury<'_>, counts: &[f64]) -> f64 {
-        let (mut sum, mut copies) = (0.0, 0.0);
-        for (i, witness) in jury.witnesses.iter().enumerate() {
+        jury.mean(|i, witness| {
             let own = witness.place as usize;
-            let others = counts[own] - witness.unit();
-            sum += witness.copies * self.distance(i, own) / (1.0 + 1.0 / others);
-            copies += witness.copies;
-        }
-        if copies > 0.0 { sum / copies } else { 0.0 }
+            self.distance(i, own) / (1.0 + 1.0 / (counts[own] - witness.unit()))
+        })
     }
+}
+
+/// Rows of the class at `c` beside `witness`.
+fn others(c: usize, witness: &Witness, counts: &[f64]) -> f64 {
+    let itself = if c == witness.place as usize {
+        witness.unit()
+    } else {
+        0.0
+    };
+    counts[c] - itself
 }
 
 /// (N - ω) times the squared distance from the mean of the others, of a row of weight ω at distance
@@ -196,8 +206,8 @@ mod tests {
         }
     }
 
-    /// Evidence, lengths, ridge scores and distance of a row among these sums, by explicit inverses.
-    fn slow(centred: &Centred, row: &[f64]) -> [Vec<f64>; 4] {
+    /// Evidence, lengths, ridge scores, distances and lifts of a row among these sums, by explicit inverses.
+    fn slow(centred: &Centred, row: &[f64]) -> [Vec<f64>; 5] {
         let (n, means) = (centred.n_rows(), centred.class_means());
         let x = Matrix::from_fn(N_NODES, 1, |j, _| row[j] - centred.means[j]);
         let with_ridge = |mut a: Matrix<f64>| {
@@ -212,11 +222,13 @@ mod tests {
         let (evidence, inner) = (product(inverse.t(), x.view()), product(inverse.t(), means.view()));
         let weights = whole.solve(&centred.moments);
         let scores = product(weights.t(), x.view());
+        let lifts = product(whole.solve(&means).t(), x.view());
         [
             (0..3).map(|c| n * evidence[(c, 0)]).collect(),
             (0..3).map(|c| n * inner[(c, c)]).collect(),
             (0..3).map(|c| scores[(c, 0)] + centred.counts[c] / n).collect(),
             vec![n * within.lengths(x.clone())[0], n * whole.lengths(x)[0]],
+            (0..3).map(|c| n * lifts[(c, 0)]).collect(),
         ]
     }
 
@@ -242,7 +254,7 @@ mod tests {
             let others: Vec<usize> = (0..rows.len()).filter(|&k| k != i).collect();
             let without: Vec<&Vec<f64>> = others.iter().map(|&k| &rows[k]).collect();
             let others: Vec<u32> = others.iter().map(|&k| places[k]).collect();
-            let [evidence, lengths, ridge, own] = slow(&centred(&without, &others), &rows[i]);
+            let [evidence, lengths, ridge, own, lifts] = slow(&centred(&without, &others), &rows[i]);
             let same = |found: f64, truth: f64, what: &str| {
                 assert!(
                     (found - truth).abs() < 1e-8 * truth.abs().max(1.0),
@@ -253,6 +265,8 @@ mod tests {
                 same(left_out.evidence[(i, c)], evidence[c], "evidence");
                 same(left_out.lengths[(i, c)], lengths[c], "length");
                 same(left_out.ridge[(i, c)], ridge[c], "ridge");
+                let lift = left_out.lift(i, c, &witnesses[i], &whole.counts);
+                same(lift, lifts[c], "lift");
                 let distance = own[0] - 2.0 * evidence[c] + lengths[c];
                 same(left_out.distance(i, c), distance, "distance");
             }
@@ -272,7 +286,7 @@ mod tests {
         let x = Matrix::from_fn(N_NODES, 1, |j, _| row[j] - whole.means[j]);
         let solved = evidence.factor.forward(x);
         let u = product(evidence.means.t(), solved.view());
-        let [_, _, ridge, _] = slow(&whole, &row);
+        let [_, _, ridge, _, _] = slow(&whole, &row);
         for (c, truth) in ridge.iter().enumerate() {
             let found: f64 = (0..3).map(|k| evidence.ridge[(c, k)] * u[(k, 0)]).sum();
             assert!((found + whole.counts[c] / whole.n_rows() - truth).abs() < 1e-10);

@@ -2,7 +2,7 @@
 //!
 //! `centred` has the sums about their mean. With witnesses, `evidence` turns them into one number per class and
 //! row, `left_out` says what the witnesses would have got had they not been learned, `belief` how far the mean of few
-//! rows can be trusted, `jury` and `blend` weigh ridge and discriminant analysis, and `solve` looks for the constant.
+//! rows can be trusted, `lift` what ridge says of classes of few rows, `jury` and `blend` weigh ridge and discriminant analysis, and `solve` looks for the constant.
 //! Without, `sums` does what sums alone allow.
 
 mod belief;
@@ -11,6 +11,7 @@ mod centred;
 mod evidence;
 mod jury;
 mod left_out;
+mod lift;
 mod solve;
 mod sums;
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use super::belief::Belief;
 use super::blend::Weighed;
 use super::centred::Centred;
-use super::evidence::{Around, Evidence};
+use super::evidence::{Around, Evidence, NO_ROWS};
 use super::jury::Jury;
 use super::left_out::LeftOut;
+use super::lift::Lift;
 use super::{Blend, Readout};
 use crate::consolidation::calibration::Calibration;
 use crate::consolidation::params::{Prior, ReadoutKind};
@@ -39,7 +40,7 @@ const ROUNDING: f64 = 0.05;
 /// How much more than left-out witnesses the learned ones may lose before rounding is to blame.
 const ROUNDED: (f64, f64) = (1.2, 0.02);
 
-/// Weights where no witness can be left out, because each class has one row.
+/// Weight of ridge where no witness can be left out.
 const UNTESTED: f64 = 8.0;
 
 /// How many times a ridge constant is raised tenfold before a solve is given up.
@@ -90,6 +91,17 @@ impl Centred {
         // A class can be told where "unknown" cannot.
         raised(true).or_else(|| raised(false))
     }
+}
+
+/// What left-out witnesses say.
+struct Judgement {
+    /// Weights of discriminant analysis, ridge and lift.
+    theta: [f64; 3],
+    belief: Belief,
+    lift: Lift,
+    calibration: Calibration,
+    unknown: Option<Unknown>,
+    loss: f64,
 }
 
 struct Search<'a> {
@@ -165,7 +177,7 @@ impl Search<'_> {
         let evidence = Evidence::<T>::new(self.around, rho)?;
         let left_out = LeftOut::new(&evidence, jury)?;
         let belief = self.belief(&evidence, &left_out, jury);
-        Some(jury.weigh(&self.methods(&left_out, jury, belief)).loss)
+        Some(jury.weigh(&self.methods(&left_out, jury, belief).0).loss)
     }
 
     /// How far class means can be believed.
@@ -179,20 +191,23 @@ impl Search<'_> {
         Belief::new(lengths, counts, left_out.spread(jury, counts))
     }
 
-    /// The scores that are weighed: of discriminant analysis and ridge.
-    fn methods(&self, left_out: &LeftOut, jury: &Jury<'_>, belief: Belief) -> Vec<Matrix<f64>> {
+    /// The scores that are weighed: of discriminant analysis and ridge. Where both are, ridge is read as lift.
+    fn methods(&self, left_out: &LeftOut, jury: &Jury<'_>, belief: Belief) -> (Vec<Matrix<f64>>, Lift) {
         let centred = self.around.centred;
-        let (n, n_classes) = (left_out.ridge.n_rows(), left_out.ridge.n_cols());
-        let lda = || {
-            Matrix::from_fn(n, n_classes, |i, c| {
-                left_out.likely(i, c, jury.witnesses[i], &centred.counts, belief)
-            })
+        let counts = &centred.counts;
+        let of_each = |score: &dyn Fn(usize, usize) -> f64| {
+            Matrix::from_fn(left_out.ridge.n_rows(), left_out.ridge.n_cols(), score)
         };
-        let ridge = || Matrix::from_fn(n, n_classes, |i, c| left_out.ridge[(i, c)] * centred.target(c));
+        let lda = || of_each(&|i, c| left_out.likely(i, c, jury.witnesses[i], counts, belief));
+        let ridge = || of_each(&|i, c| left_out.ridge[(i, c)] * centred.target(c));
+        let none = Lift::none(counts.len());
         match self.wanted.kind {
-            ReadoutKind::Blend => vec![lda(), ridge()],
-            ReadoutKind::Ridge => vec![ridge()],
-            ReadoutKind::Lda | ReadoutKind::NearestMean => vec![lda()],
+            ReadoutKind::Blend => {
+                let (lift, scores) = Lift::judge(left_out, jury, counts);
+                (vec![lda(), scores], lift)
+            }
+            ReadoutKind::Ridge => (vec![ridge()], none),
+            ReadoutKind::Lda | ReadoutKind::NearestMean => (vec![lda()], none),
         }
     }
 
@@ -216,34 +231,20 @@ impl Search<'_> {
 
     /// Everything that predicts, in double precision; `None` when the solve breaks down.
     fn solution(&self, relative: f64, jury: &Jury<'_>, with_unknown: bool) -> Option<Solution> {
-        let centred = self.around.centred;
-        let rho = relative * centred.mean_diagonal();
+        let rho = relative * self.around.centred.mean_diagonal();
         let evidence = Evidence::<f64>::new(self.around, rho)?;
-        let (theta, belief, calibration, unknown, loss) = if jury.witnesses.is_empty() {
-            let calibration = Calibration::default();
-            (
-                self.spread_out(self.untested()),
-                Belief::blind(),
-                calibration,
-                None,
-                f64::INFINITY,
-            )
+        let judgement = if jury.witnesses.is_empty() {
+            self.without_jury()
         } else {
-            let left_out = if self.in_single_precision(relative) {
-                LeftOut::new(&evidence.to_f32(), jury)?
-            } else {
-                LeftOut::new(&evidence, jury)?
-            };
-            let belief = self.belief(&evidence, &left_out, jury);
-            let scores = self.methods(&left_out, jury, belief);
-            let Weighed { weights: theta, loss } = jury.weigh(&scores);
-            let calibration = self.calibration(&theta, &scores, jury);
-            let unknown = with_unknown
-                .then(|| Unknown::fit(&evidence, jury, &left_out, belief, rho))
-                .flatten();
-            (self.spread_out(&theta), belief, calibration, unknown, loss)
+            self.judge(&evidence, relative, jury, with_unknown)?
         };
-        let (readout, weights) = self.readout(&evidence, theta, belief, relative)?;
+        let (readout, weights) = self.readout(&evidence, &judgement, relative)?;
+        let Judgement {
+            calibration,
+            unknown,
+            loss,
+            ..
+        } = judgement;
         // Rows that were learned are answered better than left-out ones, unless rounding has spoilt the answers.
         let sound = jury.witnesses.is_empty()
             || (jury.rounding(&readout, &weights, unknown.as_ref()) < ROUNDING
@@ -258,35 +259,72 @@ impl Search<'_> {
         })
     }
 
-    /// Weights of the methods in use before any witness can be left out: ridge, whose scores do not depend on how rows
-    /// scatter, if it is in use.
-    fn untested(&self) -> &'static [f64] {
-        match self.wanted.kind {
-            ReadoutKind::Blend => &[0.0, UNTESTED],
-            ReadoutKind::Ridge => &[UNTESTED],
-            ReadoutKind::Lda | ReadoutKind::NearestMean => &[1.0],
+    /// What left-out witnesses say; `None` when rounding has spoilt it.
+    fn judge(
+        &self,
+        evidence: &Evidence<'_, f64>,
+        relative: f64,
+        jury: &Jury<'_>,
+        with_unknown: bool,
+    ) -> Option<Judgement> {
+        let left_out = if self.in_single_precision(relative) {
+            LeftOut::new(&evidence.to_f32(), jury)?
+        } else {
+            LeftOut::new(evidence, jury)?
+        };
+        let belief = self.belief(evidence, &left_out, jury);
+        let (scores, lift) = self.methods(&left_out, jury, belief);
+        let Weighed { weights: theta, loss } = jury.weigh(&scores);
+        let rho = relative * self.around.centred.mean_diagonal();
+        Some(Judgement {
+            theta: self.spread_out(&theta),
+            belief,
+            lift,
+            calibration: self.calibration(&theta, &scores, jury),
+            unknown: with_unknown
+                .then(|| Unknown::fit(evidence, jury, &left_out, belief, rho))
+                .flatten(),
+            loss,
+        })
+    }
+
+    /// What is said where no witness can be left out, because each class has one row: the scores of ridge do not depend
+    /// on how rows scatter, so they are read if they are in use.
+    fn without_jury(&self) -> Judgement {
+        Judgement {
+            theta: match self.wanted.kind {
+                ReadoutKind::Blend | ReadoutKind::Ridge => [0.0, UNTESTED, 0.0],
+                ReadoutKind::Lda | ReadoutKind::NearestMean => [1.0, 0.0, 0.0],
+            },
+            belief: Belief::blind(),
+            lift: Lift::none(self.around.centred.counts.len()),
+            calibration: Calibration::default(),
+            unknown: None,
+            loss: f64::INFINITY,
         }
     }
 
-    /// Weights of discriminant analysis and ridge, in this order, from those of the methods in use.
-    fn spread_out(&self, theta: &[f64]) -> [f64; 2] {
+    /// Weights of discriminant analysis, ridge and lift, in this order, from those of the methods in use.
+    fn spread_out(&self, theta: &[f64]) -> [f64; 3] {
         match (self.wanted.kind, theta) {
-            (ReadoutKind::Blend, &[lda, ridge]) => [lda, ridge],
-            (ReadoutKind::Ridge, &[ridge]) => [0.0, ridge],
-            (_, &[lda]) => [lda, 0.0],
-            _ => [0.0, 0.0],
+            (ReadoutKind::Blend, &[lda, lift]) => [lda, 0.0, lift],
+            (ReadoutKind::Ridge, &[ridge]) => [0.0, ridge, 0.0],
+            (_, &[lda]) => [lda, 0.0, 0.0],
+            _ => [0.0; 3],
         }
     }
 
-    /// Scores θ_lda N (g u_c - g² K_cc / 2) + θ_ridge t_c (B u + n_c / N) and the prior, of evidence N u;
-    /// g is how far the mean of class c is believed.
+    /// Scores θ_lda N (g u_c - g² K_cc / 2) + θ_ridge t_c (B u + n_c / N) + θ_lift s_c (N B u / n_c - ℓ / 2) and the
+    /// prior, of evidence N u; g is how far the mean of class c is believed, s_c how far its lift is turned down, and ℓ the lift
+    /// of rows of their own class.
     fn readout(
         &self,
         evidence: &Evidence<'_, f64>,
-        [lda, ridge]: [f64; 2],
-        belief: Belief,
+        judgement: &Judgement,
         relative: f64,
     ) -> Option<(Readout, Matrix<f64>)> {
+        let Judgement { belief, lift, .. } = judgement;
+        let [lda, ridge, by_lift] = judgement.theta;
         let centred = self.around.centred;
         let (n_rows, n_classes) = (centred.n_rows(), centred.counts.len());
         let mut weights = evidence.factor.backward(evidence.means.clone());
@@ -306,13 +344,15 @@ impl Search<'_> {
         let blend = Blend {
             weights: Matrix::from_fn(n_classes, n_classes, |k, c| {
                 let own = if k == c { lda * share(c) } else { 0.0 };
-                (own + target(c) * evidence.ridge[(k, c)] / n_rows) as f32
+                let by_lift = by_lift * lift.shares[c] / centred.counts[c].max(NO_ROWS);
+                (own + (target(c) / n_rows + by_lift) * evidence.ridge[(k, c)]) as f32
             }),
             biases: (0..n_classes)
                 .map(|c| {
                     let length = share(c).powi(2) * n_rows * evidence.inner[(c, c)];
                     let ridge = target(c) * centred.counts[c] / n_rows;
-                    (prior[c] + ridge - lda * 0.5 * length) as f32
+                    let expected = lda * length + by_lift * lift.shares[c] * lift.own;
+                    (prior[c] + ridge - 0.5 * expected) as f32
                 })
                 .collect(),
         };
