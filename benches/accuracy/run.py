@@ -20,7 +20,7 @@ from sets import SETS
 from studies import FEW_ENTRANTS, STUDIES, Run, records_folder
 
 ROOT = Path(__file__).resolve().parents[2]
-ENTRANTS_OF = {"whole": list(ENTRANTS), "splits": [OURS], "few": list(FEW_ENTRANTS), "curve": [OURS]}
+ENTRANTS_OF = {"whole": list(ENTRANTS), "splits": [OURS], "few": list(FEW_ENTRANTS), "curve": [OURS], "rates": [OURS]}
 
 
 def arguments():
@@ -34,17 +34,20 @@ def arguments():
     study.add_argument("--splits", help="compare ways to split classes into tasks, such as 1,10,classes")
     study.add_argument("--few", action="store_true", help="half of the classes with 1, 5 or 10 rows each")
     study.add_argument("--curve", action="store_true", help="AutoActivator with 512 to 8192 nodes")
+    study.add_argument("--rates", action="store_true", help="the share rejected when 5 %% is asked for, over many draws of rows")
     parser.add_argument("--again", default="", help="entrants whose old results do not count")
     parser.add_argument("--folder", type=Path, default=ROOT / "target" / "accuracy", help="where results are kept")
     parser.add_argument("--write-docs", type=Path, metavar="FILE", help="put the tables into this page, not on stdout")
     args = parser.parse_args()
-    args.study = "splits" if args.splits else "few" if args.few else "curve" if args.curve else "whole"
+    args.study = next((study for study in ("splits", "few", "curve", "rates") if getattr(args, study)), "whole")
     args.only = chosen(parser, args.only, ENTRANTS_OF[args.study])
     args.again = chosen(parser, args.again, ENTRANTS)
     args.sets = chosen(parser, args.sets, SETS)
     args.splits = (args.splits or "").split(",")
     if args.study == "splits" and not all(s == "classes" or s.isdecimal() and int(s) > 0 for s in args.splits):
         parser.error("--splits takes numbers of tasks and `classes`")
+    if args.study == "rates" and args.test:
+        parser.error("--rates draws development rows: leave out --test")
     if args.orders < 1:
         parser.error("--orders must be at least 1")
     return args

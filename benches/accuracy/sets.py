@@ -2,7 +2,7 @@
 
 import gzip
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Optional
 
@@ -12,6 +12,7 @@ from sklearn import datasets
 from splits import held_out
 
 QUICK_ROWS = 40  # a class
+DEVELOPMENT = 1 / 4  # share of the training rows that stands for test rows
 FAR_ROWS = 5000  # at most; more would not make the figure any surer
 
 
@@ -148,11 +149,18 @@ def prepare(name, test, quick, with_far=True):
     return Data(name, source.about, source.kind, source.image, fit_x, fit_y, judge_x, judge_y, far)
 
 
+def drawn_again(data, seed):
+    """The same rows, of which another quarter is judged."""
+    x, y = np.concatenate([data.fit_x, data.judge_x]), np.concatenate([data.fit_y, data.judge_y])
+    judged = held_out(y, DEVELOPMENT, seed)
+    return replace(data, fit_x=x[~judged], fit_y=y[~judged], judge_x=x[judged], judge_y=y[judged])
+
+
 def parts(source, test):
     table = source.read()
     if test:
         return table.train_x, table.train_y, table.test_x, table.test_y
-    held = held_out(table.train_y, 1 / 4, seed=0)
+    held = held_out(table.train_y, DEVELOPMENT, seed=0)
     return table.train_x[~held], table.train_y[~held], table.train_x[held], table.train_y[held]
 
 

@@ -1,4 +1,5 @@
-"""The four questions: how good on the whole, does the split into tasks matter, few rows, and how many nodes.
+"""The five questions: how good on the whole, does the split into tasks matter, few rows, how many nodes, and are the
+rates true that it claims.
 
 Each study is a function of a `Run` that fills in its `results`: one `Result` for each line of a table.
 """
@@ -13,7 +14,7 @@ import numpy as np
 import metrics
 import sets
 import splits
-from exam import cpu, examine, lesson, setting
+from exam import answers, cpu, examine, lesson, setting, teach
 from peers import ENTRANTS, OURS
 from records import Records
 
@@ -151,7 +152,23 @@ def curve(run):
             run.each_order(data, OURS, f"nodes-{nodes}", work, f"{nodes:,} nodes")
 
 
-STUDIES = {"whole": whole, "splits": by_split, "few": few_rows, "curve": curve}
+def rates(run):
+    """Whether a rate is true shows only over many draws of the rows that are judged: of one draw, chance decides."""
+    for data in run.each_set(run.sets, with_far=False):
+        for split in ("1", "classes"):
+            classes = splits.tasks(data.n_classes, 0, split)
+            work = partial(rates_once, data, split, run.quick)
+            run.each_order(data, OURS, f"rates-{split}", work, f"{len(classes)} task{'s' if len(classes) > 1 else ''}")
+
+
+def rates_once(data, split, quick, order):
+    again = sets.drawn_again(data, seed=1000 + order)
+    entrant = ENTRANTS[OURS](setting(again, order, quick))
+    seconds = teach(entrant, [lesson(again, task) for task in splits.tasks(data.n_classes, order, split)])
+    return {"learn_seconds": seconds, **answers(entrant, again)}
+
+
+STUDIES = {"whole": whole, "splits": by_split, "few": few_rows, "curve": curve, "rates": rates}
 
 
 def records_folder(root, test, quick):

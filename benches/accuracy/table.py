@@ -36,6 +36,7 @@ COLUMNS = {
     "splits": [ACCURACY, BY_CLASS, CALIBRATION, LOG_LOSS, *OPEN, REJECTED, LEARN, ANSWER],
     "few": [OLD, NEW, HARMONIC, LEARN],
     "curve": [ACCURACY, BY_CLASS, CALIBRATION, LEARN, ANSWER, MEGABYTES],
+    "rates": [ACCURACY, CALIBRATION, LOG_LOSS, REJECTED, LEARN],
 }
 RANKED = [ACCURACY, BY_CLASS, CALIBRATION, LOG_LOSS, *OPEN]
 
@@ -44,6 +45,7 @@ WHAT = {
     "splits": "The same classes in the same order, split into tasks in several ways.",
     "few": "Half of the classes come in one task with all their rows, then the others in five tasks with few rows.",
     "curve": "AutoActivator with several numbers of nodes. Ten tasks, or one class a task below 20 classes.",
+    "rates": "AutoActivator, with another quarter of the training rows judged each time.",
 }
 LEGEND = (
     "*By class*: mean share of right answers over classes. *ECE*: expected calibration error of the top answer, 15 "

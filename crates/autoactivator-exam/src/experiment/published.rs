@@ -51,7 +51,7 @@ macro_rules! experiments {
 }
 
 /// All of them.
-const EXPERIMENTS: [(&str, &str); 35] = experiments![
+const EXPERIMENTS: [(&str, &str); 38] = experiments![
     "mnist-reactivation",
     "mnist-consolidation",
     "mnist-consolidation-small",
@@ -84,6 +84,9 @@ const EXPERIMENTS: [(&str, &str); 35] = experiments![
     "cifar100-base",
     "imagenet-100",
     "imagenet-1k",
+    "mnist-default",
+    "fashion-mnist-default",
+    "cifar100-default",
     "mnist-recruited",
     "mnist-random",
     "digits",

@@ -34,10 +34,16 @@ impl Centred {
             memory.gram[(a.max(b), a.min(b))] - sums[i] * sums[j] / n_rows
         };
         let n = nodes.len();
-        let factors = to_equal_deviation((0..n).map(|j| {
+        let variances = (0..n).map(|j| {
             let square = memory.gram[(nodes[j], nodes[j])];
             ((entry(j, j) / n_rows).max(0.0), ROUNDING * square / n_rows)
-        }));
+        });
+        let beforehand = if memory.witnesses.in_use().is_empty() {
+            0.0
+        } else {
+            BEFOREHAND
+        };
+        let factors = to_equal_deviation(variances, n_rows, beforehand);
         let mut gram = Matrix::zeros(n, n);
         let columns = gram.values_mut().par_chunks_mut(n.max(1)).enumerate();
         columns.for_each(|(j, column)| {
@@ -176,13 +182,20 @@ pub(super) fn mean_diagonal(a: &Matrix<f64>) -> f64 {
 /// What rounding may make of a variance that is 0, relative to the mean square of a node.
 const ROUNDING: f64 = 1e-7;
 
-/// The factors that bring nodes to deviation 1, from the variance of each and what of it may be rounding.
-fn to_equal_deviation(variances: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
+/// Number of rows for which it counts that a node varies as much as nodes do on average, where witnesses are left out: one
+/// unusual row among few can make up most of the deviation of a node that is otherwise flat, and still does so when it
+/// is left out, so that it would look usual. A few rows are enough; of hundreds, they change nothing.
+const BEFOREHAND: f64 = 5.0;
+
+/// The factors that bring nodes to deviation 1 over `n_rows` rows, from the variance of each and what of it may be
+/// rounding; `beforehand` rows vary as nodes do on average.
+fn to_equal_deviation(variances: impl Iterator<Item = (f64, f64)>, n_rows: f64, beforehand: f64) -> Vec<f64> {
     let variances: Vec<(f64, f64)> = variances.collect();
     // A node that hardly ever varied must not be blown up into evidence.
     let mean = variances.iter().map(|(variance, _)| variance).sum::<f64>() / variances.len().max(1) as f64;
     let factor = |(variance, rounding): (f64, f64)| {
-        let floored = variance + rounding.max(1e-6 * mean);
+        let expected = (n_rows * variance + beforehand * mean) / (n_rows + beforehand);
+        let floored = expected + rounding.max(1e-6 * mean);
         if floored > 0.0 { 1.0 / floored.sqrt() } else { 1.0 }
     };
     variances.into_iter().map(factor).collect()
