@@ -34,7 +34,7 @@ const live = new Live({
   reader: () => reader,
   onAnswer: showAnswer,
   onBusy: (busy) => byId('verdict').setAttribute('aria-busy', busy),
-  onProblem: (words) => say('input-problem', words),
+  onProblem: (words) => say('answer-problem', words),
 });
 const pad = new Pad(byId('pad'), { onChange: showSample, onEnter: () => teach.add(current()) });
 const teach = new Teach({
