@@ -14,11 +14,11 @@ import numpy as np
 import metrics
 import sets
 import splits
-from exam import answers, cpu, examine, lesson, setting, teach
+from exam import answers, cpu, examine, lesson, proba_and_scores, setting, teach
 from peers import ENTRANTS, OURS
 from records import Records
 
-FEW_SETS = ("cifar100", "gtsrb", "clinc150")
+FEW_SETS = ("cifar100", "gtsrb", "clinc150", "letter", "segment", "digits")
 FEW_ENTRANTS = (OURS, "nearest-mean", "logistic", "slda")
 SHOTS = (1, 5, 10)
 FEW_TASKS = 5
@@ -128,20 +128,27 @@ def few_rows(run):
 
 
 def few_rows_once(make, data, shots, quick, order):
-    """Half of the classes in one task with all their rows, then the others in five tasks with few."""
+    """Half of the classes in one task with all their rows, then the others in five tasks at most with few."""
     classes = splits.class_order(data.n_classes, order)
     old, new = np.array_split(classes, 2)
     entrant = make(setting(data, order, quick, balanced=True))
     seconds = cpu(lambda: entrant.learn(*lesson(data, old)))[0]
-    for task in np.array_split(new, FEW_TASKS):
+    for task in np.array_split(new, min(FEW_TASKS, len(new))):
         x, y = lesson(data, task)
         rows = sets.few_of(y, shots, order)
         seconds += cpu(lambda: entrant.learn(x[rows], y[rows]))[0]
     seconds += cpu(entrant.settle)[0]
-    right = entrant.classes[entrant.scores(data.judge_x).argmax(1)] == data.judge_y
+    proba, scores = proba_and_scores(entrant, data.judge_x)
+    right = entrant.classes[scores.argmax(1)] == data.judge_y
     before, after = (float(np.mean(right[np.isin(data.judge_y, part)])) for part in (old, new))
-    mean = metrics.harmonic_mean(before, after)
-    return {"old": before, "new": after, "harmonic_mean": mean, "learn_seconds": seconds}
+    truth = np.searchsorted(entrant.classes, data.judge_y)
+    return {
+        "old": before,
+        "new": after,
+        "harmonic_mean": metrics.harmonic_mean(before, after),
+        "calibration_error": None if proba is None else metrics.calibration_error(truth, proba),
+        "learn_seconds": seconds,
+    }
 
 
 def curve(run):

@@ -34,7 +34,7 @@ OPEN = [NEAR, NEAR_FALSE, FAR, FAR_FALSE]
 COLUMNS = {
     "whole": [ACCURACY, BY_CLASS, CALIBRATION, LOG_LOSS, *OPEN, REJECTED, LEARN, ANSWER],
     "splits": [ACCURACY, BY_CLASS, CALIBRATION, LOG_LOSS, *OPEN, REJECTED, LEARN, ANSWER],
-    "few": [OLD, NEW, HARMONIC, LEARN],
+    "few": [OLD, NEW, HARMONIC, CALIBRATION, LEARN],
     "curve": [ACCURACY, BY_CLASS, CALIBRATION, LEARN, ANSWER, MEGABYTES],
     "rates": [ACCURACY, CALIBRATION, LOG_LOSS, REJECTED, LEARN],
 }
@@ -43,18 +43,21 @@ RANKED = [ACCURACY, BY_CLASS, CALIBRATION, LOG_LOSS, *OPEN]
 WHAT = {
     "whole": "The classes come in ten tasks, one class a task where there are fewer than 20 classes.",
     "splits": "The same classes in the same order, split into tasks in several ways.",
-    "few": "Half of the classes come in one task with all their rows, then the others in five tasks with few rows.",
+    "few": "Half of the classes come in one task with all their rows, then the others in five tasks with few rows (in as many as there are classes, if there are fewer).",
     "curve": "AutoActivator with several numbers of nodes. Ten tasks, or one class a task below 20 classes.",
     "rates": "AutoActivator, with another quarter of the training rows judged each time.",
 }
-LEGEND = (
-    "*By class*: mean share of right answers over classes. *ECE*: expected calibration error of the top answer, 15 "
-    "bins of equal width. *Near*: after half of the tasks, rows of classes to come against rows of known ones. *Far*: "
-    "rows of another set of the same width, or of no class at all, against all rows judged. *FPR95*: unknown rows that "
-    "pass when 95 % of the known ones do. *Rejected*: share of known rows answered with \"unknown\" when 5 % is asked "
-    "for. CPU seconds are those of all threads. \"-\": not measured, or the entrant has only scores and no "
-    "probabilities."
-)
+# What is said of a column, by its name in the record; near and far AUROC speak for their false positives too.
+LEGEND = {
+    "by_class": "*By class*: mean share of right answers over classes.",
+    "calibration_error": "*ECE*: expected calibration error of the top answer, 15 bins of equal width.",
+    "near_auroc": "*Near*: after half of the tasks, rows of classes to come against rows of known ones.",
+    "far_auroc": "*Far*: rows of another set of the same width, or of no class at all, against all rows judged.",
+    "near_false_positives": "*FPR95*: unknown rows that pass when 95 % of the known ones do.",
+    "rejected": "*Rejected*: share of known rows answered with \"unknown\" when 5 % is asked for.",
+    "learn_seconds": "CPU seconds are those of all threads.",
+}
+UNMEASURED = "\"-\": not measured, or the entrant has only scores and no probabilities."
 ONCE = (
     "Entrants that are not incremental fit all rows at once. They were run once, since the class order does not matter "
     "to them; their *near* figures are those of the first order."
@@ -63,8 +66,7 @@ ONCE = (
 
 def markdown(run, command):
     lines = [opening(run, command), ""]
-    if run.study != "few":
-        lines += [LEGEND, ""]
+    lines += [legend(run.study), ""]
     if run.study == "whole":
         lines += [ONCE, ""]
     for name, results in run.results.items():
@@ -74,6 +76,11 @@ def markdown(run, command):
         lines += mean_ranks(run, command)
     lines += [f"- {what} was left out: {reason}" for what, reason in run.left_out]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def legend(study):
+    said = (LEGEND.get(name) for name, *_ in COLUMNS[study])
+    return " ".join([*filter(None, said), UNMEASURED])
 
 
 def opening(run, command):

@@ -362,6 +362,25 @@ fn the_default_pool() {
     agree(ConsolidationParams::default());
 }
 
+/// Answers that are a class of one row become probabilities in a way of their own.
+#[test]
+fn a_class_of_one_row() {
+    let params = ConsolidationParams {
+        image: Some(IMAGE),
+        ..ConsolidationParams::default()
+    };
+    let mut learner = Consolidation::new(params.check().unwrap());
+    let (x, y) = task(0, 90);
+    learner.learn(x.rows(), &y, &mut ()).unwrap();
+    let (x, y) = task(1, 1);
+    learner.learn(x.rows(), &y, &mut ()).unwrap();
+    let deployed = learner.deployed().unwrap();
+    assert!(deployed.calibration.singles().is_some());
+    let found = deployed.predict(unseen().rows()).unwrap();
+    assert!(found.contains(&3) && found.contains(&0), "{found:?}");
+    agree_on(deployed, unseen().rows(), "a class of one row");
+}
+
 #[test]
 fn class_names_travel_in_the_metadata() {
     let deployed = learned(of_pool(PoolSpec::Features(FeaturesSpec {

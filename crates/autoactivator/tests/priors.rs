@@ -88,3 +88,22 @@ fn classes_of_one_row_disturb_no_other_and_are_known() {
     assert!(after > before - 0.1, "{before} {after}");
     assert!(new > 0.4, "{new}");
 }
+
+/// Answers are as often right as they are sure to be, also where half of the classes are known by one row.
+#[test]
+fn classes_of_one_row_make_nobody_too_sure() {
+    let old: Vec<(usize, usize)> = (0..12).map(|class| (class, 80)).collect();
+    let new: Vec<(usize, usize)> = (12..24).map(|class| (class, 1)).collect();
+    let asked: Vec<(usize, usize)> = (0..24).map(|class| (class, 60)).collect();
+    let learner = learned("cautious", &[rows(&old, 0.5, 5), rows(&new, 0.5, 6)]);
+    let (x, names) = rows(&asked, 0.5, 9);
+    let answers = learner.deployed().unwrap().answers(x.rows(), 0.0).unwrap();
+    let (mut sure, mut right) = (0.0, 0.0);
+    for (answer, name) in answers.iter().zip(&names) {
+        let class = answer.class.unwrap() as usize;
+        sure += f64::from(answer.probabilities[class]);
+        right += f64::from(u8::from(learner.classes()[class] == *name));
+    }
+    let (sure, right) = (sure / names.len() as f64, right / names.len() as f64);
+    assert!((sure - right).abs() < 0.06, "sure {sure}, right {right}");
+}

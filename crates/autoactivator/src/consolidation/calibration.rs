@@ -29,6 +29,9 @@ pub enum Calibration {
     Mixture {
         /// Scale and weight of each softmax; the weights add up to 1.
         mixture: Vec<(f64, f64)>,
+        /// What is different where the answer is a class of one row.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        singles: Option<Singles>,
     },
     /// softmax(scale · scores), as in models without witnesses and in older files.
     Single {
@@ -39,6 +42,15 @@ pub enum Calibration {
         /// Highest scores of rows on arrival, which older models tell "unknown" by.
         highest: Vec<f32>,
     },
+}
+
+/// The mixture of answers that are classes of one row: they are less often right than others with the same scores.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Singles {
+    /// Places of the classes, ascending.
+    pub classes: Vec<usize>,
+    /// Scale and weight of each softmax.
+    pub mixture: Vec<(f64, f64)>,
 }
 
 impl Default for Calibration {
@@ -55,58 +67,56 @@ impl Calibration {
     /// The mixture under which the confidence in the answers is most likely: `scores`, `(n_samples, n_classes)`, are
     /// of rows of the classes at `places`, each of which counts `copies` times.
     pub fn fit(scores: &Matrix<f64>, places: &[u32], copies: &[f64]) -> Self {
-        let scales: Vec<f64> = SCALES.map(|k| 2f64.powf(f64::from(k) / 2.0)).collect();
-        // Of each row, how likely each scale finds what came true: that the answer was right, or that it was wrong.
-        let likely: Vec<Vec<f64>> =
-            (0..scores.n_rows())
-                .map(|i| {
-                    let row = || (0..scores.n_cols()).map(|c| scores[(i, c)]);
-                    let answer = row().enumerate().fold((0, f64::NEG_INFINITY), |best, (c, s)| {
-                        if s > best.1 { (c, s) } else { best }
-                    });
-                    let right = answer.0 == places[i] as usize;
-                    let confidence =
-                        |&scale: &f64| 1.0 / row().map(|s| (scale * (s - answer.1)).exp()).sum::<f64>();
-                    let came_true = |p: f64| if right { p } else { 1.0 - p };
-                    scales.iter().map(confidence).map(came_true).collect()
-                })
-                .collect();
-        let weights = mixed(&likely, copies, &scales);
-        let kept: Vec<(f64, f64)> = scales
-            .into_iter()
-            .zip(weights)
-            .filter(|(_, weight)| *weight >= NEGLIGIBLE)
-            .collect();
-        let sum: f64 = kept.iter().map(|(_, weight)| weight).sum();
         Self::Mixture {
-            mixture: kept
-                .into_iter()
-                .map(|(scale, weight)| (scale, weight / sum))
-                .collect(),
+            mixture: fitted(scores, places, copies),
+            singles: None,
+        }
+    }
+
+    /// With this mixture for answers that are one of `classes`, which have one row each.
+    pub(super) fn with_singles(self, classes: Vec<usize>, mixture: Vec<(f64, f64)>) -> Self {
+        Self::Mixture {
+            mixture: self.mixture(),
+            singles: Some(Singles { classes, mixture }),
         }
     }
 
     /// Scales and weights.
     pub fn mixture(&self) -> Vec<(f64, f64)> {
         match self {
-            Self::Mixture { mixture } => mixture.clone(),
+            Self::Mixture { mixture, .. } => mixture.clone(),
             Self::Single { scale, .. } => vec![(*scale, 1.0)],
         }
     }
 
-    /// Whether the scales are positive and the weights are those of a mixture.
-    pub(crate) fn is_sound(&self) -> bool {
-        let mixture = self.mixture();
-        let sound =
-            |&(scale, weight): &(f64, f64)| scale > 0.0 && scale.is_finite() && (0.0..=1.0).contains(&weight);
-        let sum: f64 = mixture.iter().map(|(_, weight)| weight).sum();
-        mixture.iter().all(sound) && (sum - 1.0).abs() < 1e-6
+    /// What is different where the answer is a class of one row.
+    pub fn singles(&self) -> Option<&Singles> {
+        match self {
+            Self::Mixture { singles, .. } => singles.as_ref(),
+            Self::Single { .. } => None,
+        }
+    }
+
+    /// Whether this could be how scores of `n_classes` classes become probabilities.
+    pub(crate) fn is_sound(&self, n_classes: usize) -> bool {
+        let of_singles = |singles: &Singles| {
+            let ascending = singles.classes.is_sorted_by(|a, b| a < b);
+            let known = singles.classes.last().is_some_and(|&last| last < n_classes);
+            ascending && known && is_mixture(&singles.mixture)
+        };
+        is_mixture(&self.mixture()) && self.singles().is_none_or(of_singles)
     }
 
     /// Probabilities for the scores of a row.
     pub fn probabilities(&self, scores: &[f32]) -> Vec<f32> {
+        let highest = |best: usize, c: usize| if scores[c] > scores[best] { c } else { best };
+        let answer = (0..scores.len()).fold(0, highest);
+        let singles = self
+            .singles()
+            .filter(|singles| singles.classes.binary_search(&answer).is_ok());
+        let mixture = singles.map_or_else(|| self.mixture(), |singles| singles.mixture.clone());
         let mut sum = vec![0.0; scores.len()];
-        for (scale, weight) in self.mixture() {
+        for (scale, weight) in mixture {
             let parts = softmax(scores.iter().map(|&s| f64::from(s)), scale);
             sum.iter_mut().zip(parts).for_each(|(sum, p)| *sum += weight * p);
         }
@@ -131,6 +141,42 @@ impl Calibration {
         let at = (rate * sorted.len() as f64) as usize;
         sorted.get(at).copied().unwrap_or(f32::INFINITY)
     }
+}
+
+/// Whether the scales are positive and the weights add up to 1.
+fn is_mixture(parts: &[(f64, f64)]) -> bool {
+    let sound =
+        |&(scale, weight): &(f64, f64)| scale > 0.0 && scale.is_finite() && (0.0..=1.0).contains(&weight);
+    let sum: f64 = parts.iter().map(|(_, weight)| weight).sum();
+    parts.iter().all(sound) && (sum - 1.0).abs() < 1e-6
+}
+
+/// The mixture under which the confidence in the answers is most likely.
+fn fitted(scores: &Matrix<f64>, places: &[u32], copies: &[f64]) -> Vec<(f64, f64)> {
+    let scales: Vec<f64> = SCALES.map(|k| 2f64.powf(f64::from(k) / 2.0)).collect();
+    // Of each row, how likely each scale finds what came true: that the answer was right, or that it was wrong.
+    let likely: Vec<Vec<f64>> = (0..scores.n_rows())
+        .map(|i| {
+            let row = || (0..scores.n_cols()).map(|c| scores[(i, c)]);
+            let answer =
+                row().enumerate().fold(
+                    (0, f64::NEG_INFINITY),
+                    |best, (c, s)| {
+                        if s > best.1 { (c, s) } else { best }
+                    },
+                );
+            let right = answer.0 == places[i] as usize;
+            let confidence = |&scale: &f64| 1.0 / row().map(|s| (scale * (s - answer.1)).exp()).sum::<f64>();
+            let came_true = |p: f64| if right { p } else { 1.0 - p };
+            scales.iter().map(confidence).map(came_true).collect()
+        })
+        .collect();
+    let weights = mixed(&likely, copies, &scales);
+    let mut kept: Vec<(f64, f64)> = scales.into_iter().zip(weights).collect();
+    kept.retain(|(_, weight)| *weight >= NEGLIGIBLE);
+    let sum: f64 = kept.iter().map(|(_, weight)| weight).sum();
+    kept.iter_mut().for_each(|(_, weight)| *weight /= sum);
+    kept
 }
 
 /// The weights of a mixture under which `likely` is most likely, by expectation and maximisation.
@@ -179,7 +225,7 @@ mod tests {
         });
         let places: Vec<u32> = (0..n).map(|i| u32::from(!right(i))).collect();
         let calibration = Calibration::fit(&scores, &places, &vec![1.0; n]);
-        assert!(calibration.is_sound());
+        assert!(calibration.is_sound(2));
         let confident = calibration.probabilities(&[4.0, 0.0])[0];
         let less = calibration.probabilities(&[0.5, 0.0])[0];
         assert!((confident - 0.9).abs() < 0.03, "{confident}");

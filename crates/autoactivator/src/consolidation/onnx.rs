@@ -4,7 +4,7 @@
 //! `probabilities` of every class, and how well `known` the row is. The names of the classes are in the file's metadata.
 //! Classes are sorted here, as in Python's `classes_`: whoever runs the file need not know which one arrived first.
 
-use super::calibration::Calibration;
+use super::calibration::{Calibration, Singles};
 use super::deployed::Deployed;
 use super::unknown::{Unknown, WEIGHTS};
 use crate::onnx::{Attribute, Element, Graph, Value};
@@ -47,8 +47,9 @@ impl Deployed {
             None => evidence.clone(),
         };
         let class = first_highest(&mut graph, &scores);
+        let is_single = is_single(&mut graph, &class, self.calibration.singles(), n_classes);
         let (class, scores) = in_order(&mut graph, order, class, scores);
-        let probabilities = mixture(&mut graph, &scores, &self.calibration);
+        let probabilities = probabilities(&mut graph, &scores, &self.calibration, is_single);
         graph.output("class", &class, Element::Int, &[]);
         graph.output("scores", &scores, Element::Float, &[n_classes]);
         graph.output("probabilities", &probabilities, Element::Float, &[n_classes]);
@@ -77,13 +78,37 @@ fn in_order(graph: &mut Graph, order: &[usize], class: Value, scores: Value) -> 
     (class, graph.gather(&scores, order.iter().copied()))
 }
 
+/// 1 where the answer is a class of one row, and 0 elsewhere; none if that makes no difference.
+fn is_single(graph: &mut Graph, class: &Value, singles: Option<&Singles>, n_classes: usize) -> Option<Value> {
+    let mut is_single = vec![0.0; n_classes];
+    singles?.classes.iter().for_each(|&c| is_single[c] = 1.0);
+    let is_single = graph.floats(&[n_classes, 1], &is_single);
+    Some(graph.apply("Gather", &[&is_single, class]))
+}
+
+/// The mixture, or the one of classes of one row, as [`Calibration::probabilities`] has it.
+fn probabilities(
+    graph: &mut Graph,
+    scores: &Value,
+    calibration: &Calibration,
+    is_single: Option<Value>,
+) -> Value {
+    let usual = mixture(graph, scores, &calibration.mixture());
+    let (Some(singles), Some(is_single)) = (calibration.singles(), is_single) else {
+        return usual;
+    };
+    let of_single = mixture(graph, scores, &singles.mixture);
+    let apart = graph.apply("Sub", &[&of_single, &usual]);
+    let apart = graph.apply("Mul", &[&apart, &is_single]);
+    graph.apply("Add", &[&usual, &apart])
+}
+
 /// Σ weight · softmax(scale · scores).
-fn mixture(graph: &mut Graph, scores: &Value, calibration: &Calibration) -> Value {
-    let parts = calibration.mixture();
-    if let [(scale, _)] = parts[..] {
+fn mixture(graph: &mut Graph, scores: &Value, parts: &[(f64, f64)]) -> Value {
+    if let [(scale, _)] = *parts {
         return softmax(graph, scores, scale);
     }
-    let weighed = parts.into_iter().map(|(scale, weight)| {
+    let weighed = parts.iter().map(|&(scale, weight)| {
         let part = softmax(graph, scores, scale);
         graph.apply_scalar("Mul", &part, weight as f32)
     });

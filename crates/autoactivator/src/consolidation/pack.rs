@@ -267,7 +267,7 @@ fn unpack_deployed_parts(
     {
         return Err("its readout does not fit its nodes and classes".to_owned());
     }
-    if classes.is_empty() || !readout.calibration.is_sound() {
+    if classes.is_empty() || !readout.calibration.is_sound(classes.len()) {
         return Err("its readout has no classes or no scale".to_owned());
     }
     let blend = if readout.blended {

@@ -114,6 +114,22 @@ impl Prior {
         let share = |count: &f64| (often(count) / mean.max(f64::MIN_POSITIVE)).max(1e-12);
         counts.iter().map(|count| share(count).ln()).collect()
     }
+
+    /// How many rows of each class are expected where `counts` were seen, for what is said of probabilities. One row says
+    /// nothing about how often a class will come, so as many are expected as of the class that rows are usually of; the
+    /// more rows there are, the less of this is left.
+    pub(crate) fn expected(self, counts: &[f64]) -> Vec<f64> {
+        let n_rows: f64 = counts.iter().sum();
+        let usual = counts.iter().map(|n| n * n).sum::<f64>() / n_rows;
+        let mean = n_rows / counts.iter().filter(|&&count| count > 0.0).count() as f64;
+        let expected = |&count: &f64| match self {
+            _ if count <= 0.0 => 0.0,
+            Self::Cautious => count + usual / count,
+            Self::Seen => count,
+            Self::Equal => mean,
+        };
+        counts.iter().map(expected).collect()
+    }
 }
 
 /// Largest number of witnesses in use.

@@ -200,3 +200,26 @@ fn to_equal_deviation(variances: impl Iterator<Item = (f64, f64)>, n_rows: f64, 
     };
     variances.into_iter().map(factor).collect()
 }
+
+#[cfg(test)]
+impl Centred {
+    /// Straight from the definition.
+    pub(super) fn of_rows(rows: &[&Vec<f64>], places: &[u32], n_classes: usize) -> Self {
+        let (n, n_nodes) = (rows.len() as f64, rows[0].len());
+        let means: Vec<f64> = (0..n_nodes)
+            .map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / n)
+            .collect();
+        let about = Matrix::from_fn(rows.len(), n_nodes, |i, j| rows[i][j] - means[j]);
+        let count = |c: usize| places.iter().filter(|&&place| place as usize == c).count() as f64;
+        let of_class = |c: usize| (0..rows.len()).filter(move |&i| places[i] as usize == c);
+        Self {
+            gram: crate::math::gram(about.view()),
+            moments: Matrix::from_fn(n_nodes, n_classes, |j, c| {
+                of_class(c).map(|i| about[(i, j)]).sum()
+            }),
+            counts: (0..n_classes).map(count).collect(),
+            means,
+            standard: Standard::nothing(n_nodes),
+        }
+    }
+}

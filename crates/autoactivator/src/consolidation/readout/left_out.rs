@@ -6,8 +6,9 @@
 use super::belief::Belief;
 use super::evidence::{Evidence, NO_ROWS};
 use super::jury::Jury;
+use super::seen::Seen;
 use crate::consolidation::witness::Witness;
-use crate::math::{Matrix, Real, product};
+use crate::math::{Matrix, Real};
 
 /// Share of itself that a row may determine before its own answer is rounding: 1 - leverage must exceed this.
 const FREE: f64 = 1e-6;
@@ -29,18 +30,17 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// The scores of `jury`; `None` when a row determines its own answer entirely, which is a sign of rounding.
-    pub fn new<T: Real>(evidence: &Evidence<'_, T>, jury: &Jury<'_>) -> Option<Self> {
+    /// The scores of the witnesses; `None` when a row determines its own answer entirely, which is a sign of rounding.
+    pub fn new<T: Real>(seen: &Seen<'_, T>) -> Option<Self> {
+        let Seen {
+            evidence,
+            jury,
+            u,
+            fitted,
+            ..
+        } = seen;
         let centred = evidence.around.centred;
         let n_rows = centred.n_rows();
-        let columns = &jury.columns;
-        let cast = Matrix::from_fn(columns.n_rows(), columns.n_cols(), |i, j| {
-            T::nearest(columns[(i, j)])
-        });
-        let solved = evidence.factor.forward(cast);
-        let u = product(solved.t(), evidence.means.view());
-        let u = Matrix::from_fn(u.n_rows(), u.n_cols(), |i, c| u[(i, c)].into());
-        let fitted = product(u.view(), evidence.ridge.view());
         let (n, n_classes) = (u.n_rows(), u.n_cols());
         let mut out = Self {
             n_rows,
@@ -53,8 +53,8 @@ impl LeftOut {
         for (i, witness) in jury.witnesses.iter().enumerate() {
             let own = witness.place as usize;
             let weight = witness.unit();
-            let length: f64 = solved.col(i).iter().map(|&v| v.into() * v.into()).sum();
-            out.measure(evidence, i, own, weight, length, &u)?;
+            let length = seen.length(i);
+            out.measure(evidence, i, own, weight, length, u)?;
             let explained: f64 = (0..n_classes).map(|c| fitted[(i, c)] * u[(i, c)]).sum();
             let apart = (length - explained).max(0.0);
             let leverage = weight * (apart + 1.0 / n_rows);
@@ -126,8 +126,11 @@ impl LeftOut {
     /// Score of the class at `c` by discriminant analysis, of `witness`, the one at `i`, with the means of classes of
     /// `counts` rows as far as they are believed.
     pub fn likely(&self, i: usize, c: usize, witness: &Witness, counts: &[f64], belief: Belief) -> f64 {
-        let share = belief.of(others(c, witness, counts));
-        share * (self.evidence[(i, c)] - 0.5 * share * self.lengths[(i, c)])
+        belief.score(
+            others(c, witness, counts),
+            self.evidence[(i, c)],
+            self.lengths[(i, c)],
+        )
     }
 
     /// How much more often than all rows those like `witness`, the one at `i`, are of the class at `c`, by ridge: 0 says
@@ -169,8 +172,7 @@ mod tests {
     use super::super::evidence::Around;
     use super::*;
     use crate::data::Table;
-    use crate::math::{Cholesky, Random, Stream, gram};
-    use crate::pool::Standard;
+    use crate::math::{Cholesky, Random, Stream, product};
 
     const N_NODES: usize = 8;
     const RHO: f64 = 0.7;
@@ -186,24 +188,6 @@ mod tests {
                 .collect()
         };
         (places.iter().map(row).collect(), places)
-    }
-
-    /// Sums about the mean, straight from their definition.
-    fn centred(rows: &[&Vec<f64>], places: &[u32]) -> Centred {
-        let n = rows.len() as f64;
-        let means: Vec<f64> = (0..N_NODES)
-            .map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / n)
-            .collect();
-        let about = Matrix::from_fn(rows.len(), N_NODES, |i, j| rows[i][j] - means[j]);
-        let count = |c: usize| places.iter().filter(|&&place| place as usize == c).count() as f64;
-        let of_class = |c: usize| (0..rows.len()).filter(move |&i| places[i] as usize == c);
-        Centred {
-            gram: gram(about.view()),
-            moments: Matrix::from_fn(N_NODES, 3, |j, c| of_class(c).map(|i| about[(i, j)]).sum()),
-            counts: (0..3).map(count).collect(),
-            means,
-            standard: Standard::nothing(N_NODES),
-        }
     }
 
     /// Evidence, lengths, ridge scores, distances and lifts of a row among these sums, by explicit inverses.
@@ -236,7 +220,7 @@ mod tests {
     fn a_witness_left_out_is_one_that_was_never_learned() {
         let (rows, places) = rows();
         let all: Vec<&Vec<f64>> = rows.iter().collect();
-        let whole = centred(&all, &places);
+        let whole = Centred::of_rows(&all, &places, 3);
         let around = Around::new(&whole);
         let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
         let witnesses: Vec<Witness> = places
@@ -249,12 +233,13 @@ mod tests {
             columns: Matrix::from_fn(N_NODES, rows.len(), |j, i| rows[i][j] - whole.means[j]),
             outputs: Table::new(vec![0.0], 1).unwrap(),
         };
-        let left_out = LeftOut::new(&evidence, &jury).unwrap();
+        let left_out = LeftOut::new(&Seen::new(&evidence, &jury)).unwrap();
         for i in 0..rows.len() {
             let others: Vec<usize> = (0..rows.len()).filter(|&k| k != i).collect();
             let without: Vec<&Vec<f64>> = others.iter().map(|&k| &rows[k]).collect();
             let others: Vec<u32> = others.iter().map(|&k| places[k]).collect();
-            let [evidence, lengths, ridge, own, lifts] = slow(&centred(&without, &others), &rows[i]);
+            let [evidence, lengths, ridge, own, lifts] =
+                slow(&Centred::of_rows(&without, &others, 3), &rows[i]);
             let same = |found: f64, truth: f64, what: &str| {
                 assert!(
                     (found - truth).abs() < 1e-8 * truth.abs().max(1.0),
@@ -279,7 +264,7 @@ mod tests {
     fn ridge_from_evidence_is_ridge_from_its_own_factor() {
         let (rows, places) = rows();
         let all: Vec<&Vec<f64>> = rows.iter().collect();
-        let whole = centred(&all, &places);
+        let whole = Centred::of_rows(&all, &places, 3);
         let around = Around::new(&whole);
         let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
         let row = [0.3, -1.0, 2.0, 0.1, 0.0, 0.5, -0.7, 1.1];

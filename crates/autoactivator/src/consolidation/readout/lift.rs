@@ -45,11 +45,16 @@ impl Lift {
             left_out.lift(i, c, jury.witnesses[i], counts)
         });
         let lift = Self::new(&lifts, jury, counts);
-        for (c, share) in lift.shares.iter().enumerate() {
+        for c in 0..counts.len() {
             let scores = lifts.col_mut(c).iter_mut();
-            scores.for_each(|score| *score = share * (*score - 0.5 * lift.own));
+            scores.for_each(|score| *score = lift.score(c, *score));
         }
         (lift, lifts)
+    }
+
+    /// Score of the class at `c`.
+    pub fn score(&self, c: usize, lift: f64) -> f64 {
+        self.shares[c] * (lift - 0.5 * self.own)
     }
 
     /// Takes no lift of `n_classes` classes into account.

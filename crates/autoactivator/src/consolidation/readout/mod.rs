@@ -2,16 +2,20 @@
 //!
 //! `centred` has the sums about their mean. With witnesses, `evidence` turns them into one number per class and
 //! row, `left_out` says what the witnesses would have got had they not been learned, `belief` how far the mean of few
-//! rows can be trusted, `lift` what ridge says of classes of few rows, `jury` and `blend` weigh ridge and discriminant analysis, and `solve` looks for the constant.
-//! Without, `sums` does what sums alone allow.
+//! rows can be trusted, `lift` what ridge says of classes of few rows, `jury` and `blend` weigh ridge and discriminant
+//! analysis, `newcomer` speaks for classes of one row, and `solve` looks for the constant. Without, `sums` does what sums
+//! alone allow.
 
 mod belief;
 mod blend;
 mod centred;
+mod confidence;
 mod evidence;
 mod jury;
 mod left_out;
 mod lift;
+mod newcomer;
+mod seen;
 mod solve;
 mod sums;
 

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use super::belief::Belief;
 use super::blend::Weighed;
 use super::centred::Centred;
+use super::confidence::Heard;
 use super::evidence::{Around, Evidence, NO_ROWS};
 use super::jury::Jury;
 use super::left_out::LeftOut;
 use super::lift::Lift;
+use super::newcomer::Newcomer;
+use super::seen::Seen;
 use super::{Blend, Readout};
 use crate::consolidation::calibration::Calibration;
 use crate::consolidation::params::{Prior, ReadoutKind};
@@ -175,7 +178,7 @@ impl Search<'_> {
     fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
         let rho = relative * self.around.centred.mean_diagonal();
         let evidence = Evidence::<T>::new(self.around, rho)?;
-        let left_out = LeftOut::new(&evidence, jury)?;
+        let left_out = LeftOut::new(&Seen::new(&evidence, jury))?;
         let belief = self.belief(&evidence, &left_out, jury);
         Some(jury.weigh(&self.methods(&left_out, jury, belief).0).loss)
     }
@@ -216,19 +219,6 @@ impl Search<'_> {
         self.wanted.prior.offsets(&self.around.centred.counts)
     }
 
-    /// The scores of left-out witnesses become probabilities; how often each counts depends on the prior.
-    fn calibration(&self, theta: &[f64], methods: &[Matrix<f64>], jury: &Jury<'_>) -> Calibration {
-        let (prior, centred) = (self.prior(), self.around.centred);
-        let scores = Matrix::from_fn(methods[0].n_rows(), methods[0].n_cols(), |i, c| {
-            prior[c] + methods.iter().zip(theta).map(|(m, t)| t * m[(i, c)]).sum::<f64>()
-        });
-        let says = jury.witnesses.iter().map(|witness| match self.wanted.prior {
-            Prior::Equal => witness.copies * centred.target(witness.place as usize).powi(2),
-            Prior::Cautious | Prior::Seen => witness.copies,
-        });
-        Calibration::fit(&scores, &jury.places(), &says.collect::<Vec<f64>>())
-    }
-
     /// Everything that predicts, in double precision; `None` when the solve breaks down.
     fn solution(&self, relative: f64, jury: &Jury<'_>, with_unknown: bool) -> Option<Solution> {
         let rho = relative * self.around.centred.mean_diagonal();
@@ -267,20 +257,30 @@ impl Search<'_> {
         jury: &Jury<'_>,
         with_unknown: bool,
     ) -> Option<Judgement> {
-        let left_out = if self.in_single_precision(relative) {
-            LeftOut::new(&evidence.to_f32(), jury)?
+        let (left_out, newcomers) = if self.in_single_precision(relative) {
+            ask(&Seen::new(&evidence.to_f32(), jury))?
         } else {
-            LeftOut::new(evidence, jury)?
+            ask(&Seen::new(evidence, jury))?
         };
         let belief = self.belief(evidence, &left_out, jury);
         let (scores, lift) = self.methods(&left_out, jury, belief);
         let Weighed { weights: theta, loss } = jury.weigh(&scores);
         let rho = relative * self.around.centred.mean_diagonal();
+        let heard = Heard {
+            wanted: self.wanted,
+            centred: self.around.centred,
+            jury,
+            methods: &scores,
+            theta: &theta,
+            belief,
+            lift: &lift,
+            newcomers,
+        };
         Some(Judgement {
             theta: self.spread_out(&theta),
             belief,
+            calibration: heard.calibration(),
             lift,
-            calibration: self.calibration(&theta, &scores, jury),
             unknown: with_unknown
                 .then(|| Unknown::fit(evidence, jury, &left_out, belief, rho))
                 .flatten(),
@@ -369,6 +369,11 @@ impl Search<'_> {
         };
         finite.then_some((readout, weights))
     }
+}
+
+/// What witnesses are answered when they are left out, and if their class were new.
+fn ask<T: Real>(seen: &Seen<'_, T>) -> Option<(LeftOut, Vec<Newcomer>)> {
+    Some((LeftOut::new(seen)?, seen.newcomers()))
 }
 
 /// Where between -1/2 and 1/2 a parabola is lowest that has these values at -1, 0 and 1, the second the lowest of them;
