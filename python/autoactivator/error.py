@@ -190,6 +190,14 @@ class LockedError(AutoActivatorError, OSError):
     """A model file that another process is changing."""
 
 
+class NotSyncedError(AutoActivatorError, OSError):
+    """A file that was written, but may not survive a power cut."""
+
+
+class ReplacedError(AutoActivatorError, OSError):
+    """A model file that somebody else has replaced or removed since it was read."""
+
+
 class IoError(AutoActivatorError, OSError):
     """A file that cannot be read or written."""
 

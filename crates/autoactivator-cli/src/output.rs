@@ -124,7 +124,7 @@ impl Output {
 /// What a command writes to; a file gets its name when [`finish`](Self::finish) is called.
 pub struct Writer {
     to: Box<dyn Write>,
-    file: Option<NewFile>,
+    file: Option<NewFile<'static>>,
 }
 
 impl Writer {

@@ -108,7 +108,9 @@ impl From<Error> for Problem {
             | Error::NoUseForWeights
             | Error::CannotReject { .. }
             | Error::OnlyConsolidation { .. } => Self::wrong_model(&kind, message),
-            Error::Io { .. } | Error::Locked { .. } => Self::unavailable(&kind, message),
+            Error::Io { .. } | Error::Locked { .. } | Error::NotSynced { .. } | Error::Replaced { .. } => {
+                Self::unavailable(&kind, message)
+            }
             Error::Interrupted => Self::timeout(&message),
             _ => Self::new(StatusCode::UNPROCESSABLE_ENTITY, &kind, message),
         }

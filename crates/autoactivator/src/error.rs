@@ -379,6 +379,29 @@ pub enum Error {
         holder: String,
     },
 
+    /// A file that has its name, but the system could not say that the name is on the disk.
+    #[error(
+        "{}: it was written, but the system could not confirm that it will survive a power cut ({cause}): look at the disk, \
+         and start again", path.display()
+    )]
+    NotSynced {
+        /// The file.
+        path: PathBuf,
+        /// What the system reported.
+        #[source]
+        cause: std::io::Error,
+    },
+
+    /// A model file that is no longer the one that was read, so that writing would undo what somebody else did.
+    #[error(
+        "{}: somebody else has replaced or removed it since it was read: nothing was written. Start again to go on from \
+         what is there now", path.display()
+    )]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// A model file that cannot be read or written.
     #[error("{}: {cause}", path.display())]
     Io {

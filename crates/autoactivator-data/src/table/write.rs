@@ -21,7 +21,7 @@ pub(super) const CLASS: &str = "class";
 ///
 /// A writer that is dropped before leaves nothing behind.
 pub struct TableWriter {
-    file: NewFile,
+    file: NewFile<'static>,
     begin: Begin,
     about: About,
     sink: Option<Box<dyn Sink>>,

@@ -3,36 +3,52 @@
 //! [`NewFile`] is how models, tables, answers and reports are written. A crash at any moment, or a full disk, leaves
 //! the old file or the new one. The rename itself is synced where the system can do that.
 
+use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::hash::BuildHasher;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::disk::{Disk, System};
 use crate::error::Error;
 
 /// The ending of an incomplete file.
 pub(crate) const UNFINISHED: &str = ".tmp";
 
-/// A file that gets its name only when it is whole: until then it lies beside its place, under a hidden name.
+/// A file that gets its name only when it is whole: until then it lies beside its place, under a hidden name that nobody
+/// can guess. It has the mode and the owner of the file that it replaces.
 ///
 /// Dropped before it has its name, it is deleted.
 #[derive(Debug)]
-pub struct NewFile {
+pub struct NewFile<'a> {
     path: PathBuf,
     beside: PathBuf,
+    file: File,
+    disk: &'a dyn Disk,
 }
 
-impl NewFile {
+impl NewFile<'static> {
     /// Makes the file, so that a folder that cannot be written to is reported before anything is computed.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        let ending = format!(".{}{UNFINISHED}", std::process::id());
-        let beside = hidden_beside(path, &ending).map_err(|cause| io_error(path, cause))?;
-        let file = Self {
+        NewFile::create_on(&System, path)
+    }
+}
+
+impl<'a> NewFile<'a> {
+    /// Makes the file on this disk.
+    pub fn create_on(disk: &'a dyn Disk, path: &Path) -> Result<Self, Error> {
+        let failed = |cause| io_error(path, cause);
+        let ending = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(path));
+        let beside = hidden_beside(path, &ending).map_err(failed)?;
+        let replaced = fs::metadata(path).ok();
+        let file = disk.create(&beside, replaced.as_ref()).map_err(failed)?;
+        Ok(Self {
             path: path.to_owned(),
             beside,
-        };
-        file.open()?;
-        Ok(file)
+            file,
+            disk,
+        })
     }
 
     /// The name that the file will have.
@@ -42,21 +58,30 @@ impl NewFile {
 
     /// The empty file, to write to.
     pub fn open(&self) -> Result<File, Error> {
-        File::create(&self.beside).map_err(|cause| io_error(&self.path, cause))
+        self.file.try_clone().map_err(|cause| io_error(&self.path, cause))
+    }
+
+    /// Writes to the end.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        let written = self.disk.write(&self.file, &self.beside, bytes);
+        written.map_err(|cause| io_error(&self.path, cause))
     }
 
     /// Gives the file its name, once its content is on the disk.
     pub fn give_name(self) -> Result<(), Error> {
-        // Windows syncs only what is open for writing.
-        let file = OpenOptions::new().write(true).open(&self.beside);
-        file.and_then(|file| file.sync_all())
-            .and_then(|()| fs::rename(&self.beside, &self.path))
-            .and_then(|()| sync_folder(folder_of(&self.path)))
-            .map_err(|cause| io_error(&self.path, cause))
+        let named = self.disk.sync(&self.file, &self.beside);
+        let named = named.and_then(|()| self.disk.rename(&self.beside, &self.path));
+        named.map_err(|cause| io_error(&self.path, cause))?;
+        self.disk
+            .sync_folder(folder_of(&self.path))
+            .map_err(|cause| Error::NotSynced {
+                path: self.path.clone(),
+                cause,
+            })
     }
 }
 
-impl Drop for NewFile {
+impl Drop for NewFile<'_> {
     fn drop(&mut self) {
         // After `give_name` there is nothing left to delete.
         let _ = fs::remove_file(&self.beside);
@@ -66,8 +91,7 @@ impl Drop for NewFile {
 /// Writes a file whole: beside `path`, synced to disk, then renamed over what was there.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let file = NewFile::create(path)?;
-    let written = file.open()?.write_all(bytes);
-    written.map_err(|cause| io_error(path, cause))?;
+    file.write(bytes)?;
     file.give_name()
 }
 
@@ -82,18 +106,6 @@ pub(crate) fn io_error(path: &Path, cause: io::Error) -> Error {
         path: path.to_owned(),
         cause,
     }
-}
-
-/// Waits until a rename has reached the disk.
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Elsewhere a folder cannot be opened for syncing; the file itself is synced.
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// The folder that a file is in.

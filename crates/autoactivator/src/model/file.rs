@@ -6,12 +6,14 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Model;
+use super::identity::{Identity, Inode};
 use super::lock::WriteLock;
 use crate::consolidation::Deployed;
 use crate::error::Error;
-use crate::format::{folder_of, io_error, write_atomically};
+use crate::format::{Disk, NewFile, System, folder_of, io_error};
 
 /// Largest number of symbolic links that are followed, one to the next.
 const LINKS: usize = 40;
@@ -21,16 +23,38 @@ const LINKS: usize = 40;
 pub struct ModelFile {
     path: PathBuf,
     _lock: WriteLock,
+    disk: Box<dyn Disk>,
+    at_path: Mutex<AtPath>,
+}
+
+/// What this process knows to be at the path.
+#[derive(Debug)]
+struct AtPath {
+    /// The file, locked under whatever name; none if there was none.
+    inode: Option<Inode>,
+    /// Whether the system failed to say that the last change is on the disk.
+    unsure: bool,
 }
 
 impl ModelFile {
     /// Locks the model file at `path`, which need not exist yet; fails if another process holds the lock. If `path`
     /// is a symbolic link, the file that it points to is locked and written, and the link stays.
     pub fn lock(path: &Path) -> Result<Self, Error> {
+        Self::lock_on(System, path)
+    }
+
+    /// As [`lock`](Self::lock), on this disk.
+    pub fn lock_on(disk: impl Disk + 'static, path: &Path) -> Result<Self, Error> {
         let path = behind_links(path).map_err(|cause| io_error(path, cause))?;
+        let lock = WriteLock::take(&path)?;
         Ok(Self {
-            _lock: WriteLock::take(&path)?,
+            at_path: Mutex::new(AtPath {
+                inode: Inode::lock(&path)?,
+                unsure: false,
+            }),
+            _lock: lock,
             path,
+            disk: Box::new(disk),
         })
     }
 
@@ -50,6 +74,9 @@ impl ModelFile {
     }
 
     /// Writes the model and returns the size of the file; a crash at any moment leaves the old file or the new one.
+    ///
+    /// Refused if the file is not the one that was locked or written last. If the system cannot say that a change will
+    /// survive a power cut, it may or may not be there afterwards, so no other change is made on top of it.
     pub fn write(&self, model: &Model) -> Result<u64, Error> {
         self.write_bytes(&model.to_bytes()?)
     }
@@ -59,9 +86,40 @@ impl ModelFile {
         self.write_bytes(&deployed.to_bytes(half)?)
     }
 
-    fn write_bytes(&self, bytes: &[u8]) -> Result<u64, Error> {
-        write_atomically(&self.path, bytes)?;
-        Ok(bytes.len() as u64)
+    /// Writes the bytes of a model; returns the size of the file.
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<u64, Error> {
+        let mut at_path = self.at_path();
+        self.check(&at_path)?;
+        let new = NewFile::create_on(&*self.disk, &self.path)?;
+        new.write(bytes)?;
+        let inode = Inode::of(new.open()?, &self.path)?;
+        let named = new.give_name();
+        at_path.unsure = matches!(named, Err(Error::NotSynced { .. }));
+        if named.is_ok() || at_path.unsure {
+            at_path.inode = Some(inode);
+        }
+        named.map(|()| bytes.len() as u64)
+    }
+
+    /// Whether the file may be replaced.
+    fn check(&self, at_path: &AtPath) -> Result<(), Error> {
+        let path = || self.path.clone();
+        if at_path.unsure {
+            return Err(Error::NotSynced {
+                path: path(),
+                cause: io::Error::other("so it was with an earlier change"),
+            });
+        }
+        let there = Identity::at(&self.path).map_err(|cause| io_error(&self.path, cause))?;
+        if there.as_ref() == at_path.inode.as_ref().map(|inode| &inode.identity) {
+            Ok(())
+        } else {
+            Err(Error::Replaced { path: path() })
+        }
+    }
+
+    fn at_path(&self) -> MutexGuard<'_, AtPath> {
+        self.at_path.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

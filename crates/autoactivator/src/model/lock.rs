@@ -22,6 +22,11 @@ impl WriteLock {
     pub(super) fn take(path: &Path) -> Result<Self, Error> {
         let failed = |cause| io_error(path, cause);
         let file = hidden_beside(path, ".lock").map_err(failed)?;
+        // Whatever a link leads to would be emptied.
+        if file.is_symlink() {
+            let reason = format!("{} is a symbolic link: remove it", file.display());
+            return Err(failed(io::Error::other(reason)));
+        }
         loop {
             let mut held = OpenOptions::new()
                 .create(true)
@@ -74,7 +79,7 @@ fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Removes what killed writers left behind: `.model.aact.PID.tmp`.
+/// Removes what killed writers left behind: `.model.aact.NUMBER.tmp`, the number in hexadecimal digits.
 fn tidy(path: &Path) -> io::Result<()> {
     let prefix = hidden_beside(path, ".")?;
     let prefix = prefix
@@ -88,7 +93,7 @@ fn tidy(path: &Path) -> io::Result<()> {
         let middle = name
             .strip_prefix(&prefix)
             .and_then(|rest| rest.strip_suffix(UNFINISHED));
-        if middle.is_some_and(|pid| !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit())) {
+        if middle.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_hexdigit())) {
             fs::remove_file(entry.path())?;
         }
     }
@@ -115,7 +120,7 @@ mod tests {
     fn what_a_killed_writer_left_is_removed_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let names = [
-            ".model.aact.17.tmp",
+            ".model.aact.17af.tmp",
             ".model.aact.new.tmp",
             "model.aact.17.tmp",
             ".else.aact.17.tmp",

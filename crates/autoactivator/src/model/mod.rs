@@ -23,6 +23,7 @@ mod describe;
 mod explain;
 mod file;
 mod holder;
+mod identity;
 mod learned;
 mod lock;
 mod reactivation;

@@ -21,7 +21,7 @@ const ROWS_AT_A_TIME: usize = 8192;
 /// Its columns are `row`, `name`, `class`, `classes` and `probabilities`; the last two are lists of one length. A table
 /// that is dropped before leaves nothing behind.
 pub struct AnswerTable {
-    file: NewFile,
+    file: NewFile<'static>,
     writer: Option<ArrowWriter<File>>,
     rows: Vec<AnswerRow>,
 }
