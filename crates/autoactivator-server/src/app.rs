@@ -17,6 +17,7 @@ use crate::edition::{Current, Edition};
 use crate::guard::Guard;
 use crate::held_out::HeldOut;
 use crate::limits::Limits;
+use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::starter::Digits;
@@ -39,7 +40,7 @@ pub(crate) struct App {
     pub(crate) held_out: Option<HeldOut>,
     pub(crate) digits: Option<Digits>,
     pub(crate) metrics: Metrics,
-    pub(crate) quiet: bool,
+    pub(crate) log: Log,
     /// Permits for the bodies being read or worked on, in KiB.
     pub(crate) bodies: Arc<Semaphore>,
     /// Permits for questions that take longer.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ pub(crate) struct Metrics {
     requests: Mutex<BTreeMap<(String, String, u16), Times>>,
     pub(crate) in_flight: AtomicUsize,
     pub(crate) connections: AtomicUsize,
+    pub(crate) lines_dropped: AtomicU64,
 }
 
 #[derive(Default)]
@@ -101,6 +102,11 @@ pub(crate) fn text(app: &App) -> String {
             "refused",
             "Changes refused because the queue was full.",
             &counts.refused,
+        ),
+        (
+            "log_lines_dropped",
+            "Log lines dropped because nobody read stderr.",
+            &metrics.lines_dropped,
         ),
     ];
     let mut text = String::new();

@@ -21,6 +21,7 @@ use crate::guard::Guard;
 use crate::held_out::HeldOut;
 use crate::limits::Limits;
 use crate::listen;
+use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::routes::router;
 use crate::starter::Digits;
@@ -28,6 +29,9 @@ use crate::writer::Writer;
 
 /// How long requests in progress may still take when the server is told to stop.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How long the log may take to write its last lines.
+const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// Settings of a server.
 pub struct Options {
@@ -54,6 +58,8 @@ pub struct Server {
     address: SocketAddr,
     app: Arc<App>,
     writer: JoinHandle<()>,
+    /// The thread that writes the log, if there is one.
+    logging: Option<JoinHandle<()>>,
     room: usize,
     stop: Arc<AtomicBool>,
 }
@@ -92,6 +98,12 @@ impl Server {
         let stop = Arc::new(AtomicBool::new(false));
         let started = Writer::start(file, Arc::clone(&current), limits, Arc::clone(&stop))?;
         let (writer, writing) = started;
+        let (log, logging) = if options.quiet {
+            (Log::off(), None)
+        } else {
+            let (log, thread) = Log::start()?;
+            (log, Some(thread))
+        };
         let app = Arc::new(App {
             current,
             writer,
@@ -101,7 +113,7 @@ impl Server {
             held_out: options.held_out.or_else(|| digits.as_ref().map(Digits::held_out)),
             digits,
             metrics: Metrics::default(),
-            quiet: options.quiet,
+            log,
             bodies: Arc::new(Semaphore::new(limits.all_bodies() / 1024 + 1)),
             questions: Arc::new(Semaphore::new(processors)),
             lessons: Arc::new(Semaphore::new(processors.div_ceil(2))),
@@ -112,6 +124,7 @@ impl Server {
             address,
             app,
             writer: writing,
+            logging,
             room: listen::room_for(limits.connections),
             stop,
         })
@@ -143,5 +156,10 @@ impl Server {
         // Closing all connections drops the last handle of the writer, which then ends.
         self.runtime.shutdown_timeout(LAST_WORDS);
         let _ = self.writer.join();
+        // The last lines, unless nobody reads them.
+        let told = Instant::now();
+        while self.logging.as_ref().is_some_and(|log| !log.is_finished()) && told.elapsed() < LAST_LINES {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }

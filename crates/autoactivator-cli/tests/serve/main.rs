@@ -8,6 +8,7 @@ mod common;
 mod contract;
 mod documents;
 mod durable;
+mod hostile;
 mod http;
 mod refused;
 mod safe;

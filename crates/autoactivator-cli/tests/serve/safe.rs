@@ -385,6 +385,11 @@ fn requests_are_logged_without_what_they_hold() {
     http::send(address, "POST", "/v1/learn", &lines, body.as_bytes()).unwrap();
     http::send(address, "DELETE", "/v1/classes/confidential", &[], b"").unwrap();
     http::send(address, "GET", "/made-up?q=confidential", &[], b"").unwrap();
+    // Lines are written after the answer.
+    let began = Instant::now();
+    while !text().contains("GET - 404") && began.elapsed() < Duration::from_secs(30) {
+        thread::sleep(Duration::from_millis(20));
+    }
     process.kill().unwrap();
     process.wait().unwrap();
     let text = text();
