@@ -86,6 +86,10 @@ struct LimitArgs {
     #[arg(long, value_name = "MB", default_value_t = Limits::default().model_bytes >> 20, value_parser = megabytes)]
     max_model: usize,
 
+    /// Megabytes of the answers to one request
+    #[arg(long, value_name = "MB", default_value_t = Limits::default().answer_bytes >> 20, value_parser = megabytes)]
+    max_answer: usize,
+
     /// Megabytes per image file
     #[arg(long, value_name = "MB", default_value_t = Limits::default().image_bytes >> 20, value_parser = megabytes)]
     max_image: usize,
@@ -109,6 +113,7 @@ impl LimitArgs {
             rows: self.max_rows,
             body_bytes: self.max_body << 20,
             model_bytes: self.max_model << 20,
+            answer_bytes: self.max_answer << 20,
             image_bytes: self.max_image << 20,
             queue: self.max_queue,
             connections: self.max_connections,

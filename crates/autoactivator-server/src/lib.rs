@@ -4,6 +4,7 @@
 //! What only reads is then answered from the current [`Edition`], which never changes; what changes the model
 //! is queued for the `writer`, which publishes the next edition once it is on disk. [`Server`] puts it all together.
 
+mod answers;
 mod app;
 mod assets;
 pub mod body;
@@ -19,6 +20,7 @@ mod log;
 mod metrics;
 mod multipart;
 mod openapi;
+mod pieces;
 mod problem;
 mod routes;
 mod server;

@@ -11,6 +11,8 @@ pub struct Limits {
     pub body_bytes: usize,
     /// Bytes of a body that holds model files.
     pub model_bytes: usize,
+    /// Bytes of the answers to one request for predictions.
+    pub answer_bytes: usize,
     /// Bytes of an image file.
     pub image_bytes: usize,
     /// Pixels of an image.
@@ -36,6 +38,7 @@ impl Default for Limits {
             rows: 10_000,
             body_bytes: 32 << 20,
             model_bytes: 256 << 20,
+            answer_bytes: 64 << 20,
             image_bytes: 16 << 20,
             image_pixels: 40_000_000,
             class_name: 100,

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use autoactivator::Model;
-use autoactivator::model::{describe, growth as recorded, object, rows_by_class};
+use autoactivator::model::{describe, growth as recorded, rows_by_class};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::answers;
 use crate::app::{App, Received};
 use crate::assets;
 use crate::body::{self, Question};
@@ -79,8 +80,10 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .with_state(Arc::clone(app))
 }
 
+const JSON: (HeaderName, &str) = (header::CONTENT_TYPE, "application/json");
+
 fn json_response(value: &Value) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+    ([JSON], value.to_string()).into_response()
 }
 
 /// Adds the edition's version to an answer.
@@ -125,6 +128,7 @@ async fn model(State(app): Shared) -> Response {
         "rows": limits.rows,
         "body_bytes": limits.body_bytes,
         "model_bytes": limits.model_bytes,
+        "answer_bytes": limits.answer_bytes,
         "class_name": limits.class_name,
         "image_bytes": limits.image_bytes,
     });
@@ -154,12 +158,10 @@ async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
     ask(&app, &headers, body, |app, edition, question| {
         let (detail, reject) = (question.detail, question.reject);
         edition.model.check_reject(reject)?;
+        answers::check_size(edition.model.classes(), detail, question.input.len(), &app.limits)?;
         let x = app.table(&edition.model, question.input, question.features.as_deref())?;
-        let found = edition.model.answer(x.rows(), detail, reject)?;
-        let classes = edition.model.classes();
-        let written = |(row, found)| object(classes, found, detail, row, None);
-        let answers: Vec<Value> = found.iter().enumerate().map(written).collect();
-        Ok(json!({ "answers": answers }))
+        let text = answers::written(edition, &x, detail, reject)?;
+        Ok(([JSON], Body::new(text)).into_response())
     })
     .await
 }
@@ -174,7 +176,8 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
         let reject = question.reject;
         edition.model.check_reject(reject)?;
         let x = app.table(&edition.model, question.input, question.features.as_deref())?;
-        Ok(json!(edition.model.explain(x.rows().row(0), reject)?))
+        let explained = json!(edition.model.explain(x.rows().row(0), reject)?);
+        Ok(json_response(&versioned(explained, edition)))
     })
     .await
 }
@@ -184,7 +187,7 @@ async fn ask(
     app: &Arc<App>,
     headers: &HeaderMap,
     body: Body,
-    answer: impl FnOnce(&App, &Edition, Question<'_>) -> Result<Value, Problem> + Send + 'static,
+    answer: impl FnOnce(&App, &Edition, Question<'_>) -> Answered + Send + 'static,
 ) -> Answered {
     let received = app.read(headers, body, app.limits.body_bytes).await?;
     let edition = app.edition();
@@ -192,8 +195,7 @@ async fn ask(
     let at_hand = Arc::clone(app);
     let reply = move || {
         let question = body::predict(&received.content_type, &received.bytes, &at_hand.limits)?;
-        let answered = answer(&at_hand, &edition, question)?;
-        Ok(json_response(&versioned(answered, &edition)))
+        answer(&at_hand, &edition, question)
     };
     if small {
         reply()
