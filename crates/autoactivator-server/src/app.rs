@@ -12,6 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::body::{Input, Lesson};
+use crate::budget::Budget;
 use crate::describe::image_of;
 use crate::edition::{Current, Edition};
 use crate::guard::Guard;
@@ -41,6 +42,8 @@ pub(crate) struct App {
     pub(crate) digits: Option<Digits>,
     pub(crate) metrics: Metrics,
     pub(crate) log: Log,
+    /// Bytes of answers that clients have not read yet.
+    pub(crate) unread: Budget,
     /// Permits for the bodies being read or worked on, in KiB.
     pub(crate) bodies: Arc<Semaphore>,
     /// Permits for questions that take longer.

@@ -25,7 +25,7 @@ pub struct Limits {
     pub queue: usize,
     /// Simultaneous connections.
     pub connections: usize,
-    /// How long a request may take to arrive, and how long to be answered.
+    /// How long a request may take to arrive, how long to be answered, and how long a client may take to read on.
     pub time: Duration,
 }
 
@@ -54,6 +54,11 @@ impl Limits {
     /// Bytes of all bodies that are being read or worked on at the same time.
     pub(crate) fn all_bodies(&self) -> usize {
         2 * self.model_bytes.max(self.body_bytes)
+    }
+
+    /// Bytes of all answers that clients have not read yet.
+    pub(crate) fn all_answers(&self) -> usize {
+        4 * self.answer_bytes
     }
 
     /// Bytes that a decoded image may occupy.

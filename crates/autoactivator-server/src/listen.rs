@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -17,8 +18,10 @@ use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::app::App;
+use crate::client::Client;
 use crate::error::Error;
 use crate::limits::HEAD_TIME;
+use crate::slow::Impatient;
 
 /// Number of connections that may wait to be accepted.
 const BACKLOG: u32 = 4096;
@@ -76,11 +79,12 @@ pub(crate) async fn accept(
             Err(_) => {}
             // Most likely too many open files: that passes.
             Ok(Err(_)) => sleep(STOP_ASKED_EVERY).await,
-            Ok(Ok((stream, _))) => {
+            Ok(Ok((stream, from))) => {
                 if let Some(place) = silent.place(&free).await {
                     let spoke = Arc::new(AtomicBool::new(false));
                     let connection = converse(
                         stream,
+                        Client::at(from.ip()),
                         router.clone(),
                         Arc::clone(&app),
                         Arc::clone(&spoke),
@@ -96,15 +100,18 @@ pub(crate) async fn accept(
 /// Answers the requests of one connection.
 async fn converse(
     stream: TcpStream,
+    client: Client,
     router: Router,
     app: Arc<App>,
     spoke: Arc<AtomicBool>,
     _place: OwnedSemaphorePermit,
 ) {
-    let _counted = Counted::new(app);
     let _ = stream.set_nodelay(true);
+    let stream = Impatient::new(stream, app.limits.time);
+    let _counted = Counted::new(app);
     let router = TowerToHyperService::new(router);
-    let service = service_fn(move |request| {
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(client);
         spoke.store(true, Ordering::Relaxed);
         router.call(request)
     });

@@ -89,6 +89,11 @@ pub(crate) fn text(app: &App) -> String {
             "Open connections.",
             metrics.connections.load(Relaxed) as u64,
         ),
+        (
+            "unread_bytes",
+            "Bytes of answers that clients have not read yet.",
+            app.unread.in_use() as u64,
+        ),
     ];
     let totals = [
         ("changes", "Changes of the model.", &counts.changes),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use autoactivator::Model;
 use autoactivator::model::{describe, growth as recorded, rows_by_class};
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -12,6 +11,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
+use axum::{Extension, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -31,6 +31,7 @@ use crate::log::log;
 use crate::metrics;
 use crate::openapi;
 use crate::problem::Problem;
+use crate::unread::{Kept, counted};
 
 type Shared = State<Arc<App>>;
 type Answered = Result<Response, Problem>;
@@ -75,6 +76,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         })
         .fallback(async || Problem::not_found("NotFound", "there is nothing at this address: see /docs"))
         .method_not_allowed_fallback(async || Problem::method_not_allowed())
+        .layer(from_fn_with_state(Arc::clone(app), counted))
         .layer(from_fn_with_state(Arc::clone(app), guard))
         .layer(from_fn_with_state(Arc::clone(app), log))
         .with_state(Arc::clone(app))
@@ -379,7 +381,7 @@ async fn download(
             format!("attachment; filename=\"{name}\""),
         ),
     ];
-    Ok((headers, bytes).into_response())
+    Ok((Extension(Kept), headers, bytes).into_response())
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use crate::app::App;
+use crate::budget::Budget;
 use crate::edition::{Current, Edition};
 use crate::error::Error;
 use crate::guard::Guard;
@@ -114,6 +115,7 @@ impl Server {
             digits,
             metrics: Metrics::default(),
             log,
+            unread: Budget::new(limits.all_answers()),
             bodies: Arc::new(Semaphore::new(limits.all_bodies() / 1024 + 1)),
             questions: Arc::new(Semaphore::new(processors)),
             lessons: Arc::new(Semaphore::new(processors.div_ceil(2))),

@@ -1,13 +1,38 @@
 //! What clients and surroundings that mean no good may cost: the server goes on answering everybody else.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::common::Workplace;
-use crate::http;
-use crate::serving::{SMALL, Serving};
+use crate::http::{self, connect};
+use crate::serving::{JSON, SMALL, Serving};
+
+/// A number of `/metrics`.
+fn metric(address: SocketAddr, name: &str) -> usize {
+    let metrics = http::send(address, "GET", "/metrics", &[], b"").unwrap();
+    let text = String::from_utf8(metrics.body).unwrap();
+    let name = format!("autoactivator_{name} ");
+    let count = text.lines().find_map(|line| line.strip_prefix(&name));
+    count.unwrap().parse().unwrap()
+}
+
+/// Waits until something is so, for as long as a busy machine may need.
+#[track_caller]
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(
+            began.elapsed() < Duration::from_secs(50),
+            "{what} never came true"
+        );
+        thread::sleep(Duration::from_millis(50));
+    }
+}
 
 #[test]
 fn a_log_that_nobody_reads_stops_no_answer() {
@@ -22,13 +47,7 @@ fn a_log_that_nobody_reads_stops_no_answer() {
     }
     let address = line.split("http://").nth(1).unwrap().split(' ').next().unwrap();
     let address = address.parse().unwrap();
-    let dropped = || {
-        let metrics = http::send(address, "GET", "/metrics", &[], b"").unwrap();
-        let text = String::from_utf8(metrics.body).unwrap();
-        let name = "autoactivator_log_lines_dropped_total ";
-        let count = text.lines().find_map(|line| line.strip_prefix(name));
-        count.unwrap().parse::<usize>().unwrap()
-    };
+    let dropped = || metric(address, "log_lines_dropped_total");
     // The pipe takes some thousands of lines, and so do those that wait.
     let asked = (0..40_000).take_while(|n| {
         http::send(address, "GET", "/health", &[], b"").unwrap();
@@ -89,4 +108,55 @@ fn an_answer_that_would_be_too_large_is_refused_before_it_is_computed() {
             .len(),
         100
     );
+}
+
+/// Sends a request, and does not read the answer.
+fn ask(serving: &Serving, path: &str, lines: &[&str], body: &[u8]) -> TcpStream {
+    let mut stream = connect(serving.address).unwrap();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n{}\r\n\r\n",
+        serving.address,
+        body.len(),
+        lines.join("\r\n")
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body).unwrap();
+    stream
+}
+
+#[test]
+fn who_asks_and_does_not_read_is_let_go() {
+    let place = Workplace::new();
+    let serving = with_classes(&place, 100, &["--time-limit", "3"]);
+    let large = question(10_000, &json!({ "proba": true })).to_string();
+    let unread = ask(&serving, "/v1/predict", &[JSON], large.as_bytes());
+    wait_until("that the question is answered", || {
+        metric(serving.address, "unread_bytes") > 1 << 20
+    });
+    wait_until("that nobody else is connected", || {
+        metric(serving.address, "connections") == 1
+    });
+    assert_eq!(metric(serving.address, "unread_bytes"), 0);
+    drop(unread);
+}
+
+#[test]
+fn answers_that_nobody_reads_have_a_bound() {
+    let place = Workplace::new();
+    let serving = with_classes(&place, 100, &["--max-answer", "10"]);
+    let large = question(2_000, &json!({ "proba": true }));
+    let asked = large.to_string();
+    let unread: Vec<TcpStream> = (0..8)
+        .map(|_| ask(&serving, "/v1/predict", &[JSON], asked.as_bytes()))
+        .collect();
+    wait_until("that the answers are too many", || {
+        serving.post("/v1/predict", &large).status == 429
+    });
+    assert!(metric(serving.address, "unread_bytes") <= 20 << 20);
+    let small = serving.post("/v1/predict", &question(1, &json!({})));
+    assert_eq!(small.status, 200);
+    drop(unread);
+    wait_until("that there is room again", || {
+        serving.post("/v1/predict", &large).status == 200
+    });
 }
