@@ -7,11 +7,12 @@ use crate::edition::Edition;
 use crate::limits::Limits;
 use crate::pieces::Pieces;
 use crate::problem::Problem;
+use crate::wanted::Wanted;
 
 /// Largest number of scores that are computed together.
 const SCORES_TOGETHER: usize = 1 << 20;
 
-/// Most multiply-adds that are done together.
+/// Most multiply-adds that are done between two looks at whether the answer is still wanted.
 const WORK_TOGETHER: usize = 1 << 30;
 
 /// Bytes of an answer to a row besides names and probabilities, at most.
@@ -58,9 +59,16 @@ pub(crate) fn check_size(
     )))
 }
 
-/// The answers to rows, as JSON. Only the text grows with their number; what is computed for it is freed piece by piece.
+/// The answers to rows, as JSON. Only the text grows with their number; what is computed for it is freed piece by piece,
+/// and nothing more is computed once nobody waits for it.
 /// The text is complete before any of it is sent, so an error is still an error and no thread waits for a slow client.
-pub(crate) fn written(edition: &Edition, x: &Table, detail: Detail, reject: f64) -> Result<Pieces, Problem> {
+pub(crate) fn written(
+    edition: &Edition,
+    x: &Table,
+    detail: Detail,
+    reject: f64,
+    wanted: &Wanted,
+) -> Result<Pieces, Problem> {
     let (model, classes) = (&edition.model, edition.model.classes());
     let by_scores = SCORES_TOGETHER / classes.len().max(1);
     let by_work = WORK_TOGETHER / edition.multiply_adds.max(1);
@@ -73,6 +81,7 @@ pub(crate) fn written(edition: &Edition, x: &Table, detail: Detail, reject: f64)
     let mut row = 0;
     let mut separator = "{\"answers\":[";
     for piece in x.rows().chunks(together) {
+        wanted.check()?;
         for answer in model.answer(piece, detail, reject)? {
             let answer = object(classes, &answer, detail, row, None);
             text.write(&format!("{separator}{answer}"));
@@ -116,7 +125,7 @@ mod tests {
         let edition = edition(30);
         let x = Table::new((0..40).map(|i| i as f32 / 7.0).collect(), 2).unwrap();
         for (detail, reject) in [(Detail::Class, 0.0), (Detail::Top(3), 0.1), (Detail::All, 0.1)] {
-            let text = written(&edition, &x, detail, reject).unwrap();
+            let text = written(&edition, &x, detail, reject, &Wanted::default()).unwrap();
             let most = most_bytes(edition.model.classes(), detail, 20);
             assert!(text.len() <= most, "{detail:?}: {} of {most}", text.len());
             let answer = read(text);
@@ -139,5 +148,14 @@ mod tests {
         );
         assert_eq!(refused.status.as_u16(), 413);
         assert!(check(Detail::Top(2000), 10_000).is_err());
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_given_up() {
+        let (wanted, waiting) = Wanted::new();
+        let (edition, x) = (edition(2), Table::new(vec![0.5; 4], 2).unwrap());
+        assert!(written(&edition, &x, Detail::All, 0.0, &wanted).is_ok());
+        drop(waiting);
+        assert!(written(&edition, &x, Detail::All, 0.0, &wanted).is_err());
     }
 }

@@ -22,6 +22,7 @@ use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::starter::Digits;
+use crate::wanted::Wanted;
 use crate::writer::Writer;
 
 /// Largest body, in bytes, whose request is answered inline.
@@ -112,18 +113,22 @@ impl App {
             && rows.saturating_mul(edition.multiply_adds) <= SMALL_WORK
     }
 
-    /// Runs longer work on its own threads, as far as there are permits for its kind.
+    /// Runs longer work on its own threads, as far as there are permits for its kind. It is told when nobody waits for it
+    /// any more: when the time is up, or this future is dropped because the client has gone.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         room: &Arc<Semaphore>,
-        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&Wanted) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let late = |_| Problem::timeout("the answer took too long: ask for less at a time");
         let permit = timeout(self.limits.time, Arc::clone(room).acquire_owned()).await;
         let permit = permit.map_err(late)?;
+        let (wanted, _waiting) = Wanted::new();
+        let working = self.metrics.working.count();
         let done = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            work()
+            let _counted = (working, permit);
+            wanted.check()?;
+            work(&wanted)
         });
         let done = timeout(self.limits.time, done).await.map_err(late)?;
         done.unwrap_or_else(|_| Err(Problem::unavailable("Ending", "the server is shutting down")))
@@ -135,6 +140,7 @@ impl App {
         model: &Model,
         input: Input<'_>,
         features: Option<&[String]>,
+        wanted: &Wanted,
     ) -> Result<Table, Problem> {
         let images = match input {
             Input::Rows(table) => return in_order(model, table, features),
@@ -142,7 +148,7 @@ impl App {
         };
         let most_bytes = self.limits.decoded_bytes();
         if let Some(backbones) = &self.backbones {
-            return Ok(backbones.of_images(&images, most_bytes)?);
+            return Ok(backbones.of_images(&images, most_bytes, wanted)?);
         }
         let shape = image_of(&**model).ok_or_else(|| {
             Problem::wrong_model(
@@ -150,16 +156,21 @@ impl App {
                 "the model takes rows, not images: send rows, or start the server with the model's --backbone",
             )
         })?;
-        Ok(Extractor::Pixels(Pixels::new(shape)?).of_images(&images, most_bytes)?)
+        Ok(Extractor::Pixels(Pixels::new(shape)?).of_images(&images, most_bytes, wanted)?)
     }
 
     /// The rows and labels of a lesson.
-    pub(crate) fn lesson(&self, model: &Model, lesson: Lesson<'_>) -> Result<(Table, Labels), Problem> {
+    pub(crate) fn lesson(
+        &self,
+        model: &Model,
+        lesson: Lesson<'_>,
+        wanted: &Wanted,
+    ) -> Result<(Table, Labels), Problem> {
         let mut labels = Labels::from_names(&lesson.classes);
         if let Some(weights) = lesson.weights {
             labels = labels.weighed(weights)?;
         }
-        let table = self.table(model, lesson.input, lesson.features.as_deref())?;
+        let table = self.table(model, lesson.input, lesson.features.as_deref(), wanted)?;
         Ok((table, labels))
     }
 }

@@ -14,6 +14,7 @@ mod client;
 mod describe;
 mod edition;
 mod error;
+mod gauge;
 mod guard;
 mod held_out;
 mod limits;
@@ -29,6 +30,7 @@ mod server;
 mod slow;
 pub mod starter;
 mod unread;
+mod wanted;
 mod writer;
 
 pub use edition::Edition;

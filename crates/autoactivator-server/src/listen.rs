@@ -108,7 +108,7 @@ async fn converse(
 ) {
     let _ = stream.set_nodelay(true);
     let stream = Impatient::new(stream, app.limits.time);
-    let _counted = Counted::new(app);
+    let _counted = app.metrics.connections.count();
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(client);
@@ -156,20 +156,4 @@ impl Silent {
 /// Whether a connection has ended or has sent a request.
 fn over((connection, spoke): &(AbortHandle, Arc<AtomicBool>)) -> bool {
     connection.is_finished() || spoke.load(Ordering::Relaxed)
-}
-
-/// Counts a connection for as long as this lives.
-struct Counted(Arc<App>);
-
-impl Counted {
-    fn new(app: Arc<App>) -> Self {
-        app.metrics.connections.fetch_add(1, Ordering::Relaxed);
-        Self(app)
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.metrics.connections.fetch_sub(1, Ordering::Relaxed);
-    }
 }

@@ -58,7 +58,7 @@ pub(crate) async fn log(State(app): State<Arc<App>>, request: Request, next: Nex
     let method = known(request.method().as_str());
     let matched = request.extensions().get::<MatchedPath>();
     let path = matched.map_or_else(|| "-".to_owned(), |path| path.as_str().to_owned());
-    let in_flight = InFlight::new(&app);
+    let in_flight = app.metrics.in_flight.count();
     let response = next.run(request).await;
     drop(in_flight);
     let (status, took) = (response.status().as_u16(), began.elapsed());
@@ -75,20 +75,4 @@ pub(crate) async fn log(State(app): State<Arc<App>>, request: Request, next: Nex
 fn known(method: &str) -> &'static str {
     let methods = ["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"];
     methods.into_iter().find(|known| *known == method).unwrap_or("-")
-}
-
-/// Counts a request in flight for as long as this lives.
-struct InFlight<'a>(&'a App);
-
-impl<'a> InFlight<'a> {
-    fn new(app: &'a App) -> Self {
-        app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
-        Self(app)
-    }
-}
-
-impl Drop for InFlight<'_> {
-    fn drop(&mut self) {
-        self.0.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
-    }
 }

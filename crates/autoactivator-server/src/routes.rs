@@ -32,6 +32,7 @@ use crate::metrics;
 use crate::openapi;
 use crate::problem::Problem;
 use crate::unread::{Kept, counted};
+use crate::wanted::Wanted;
 
 type Shared = State<Arc<App>>;
 type Answered = Result<Response, Problem>;
@@ -157,19 +158,24 @@ async fn growth(State(app): Shared) -> Response {
 }
 
 async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    ask(&app, &headers, body, |app, edition, question| {
+    ask(&app, &headers, body, |app, edition, question, wanted| {
         let (detail, reject) = (question.detail, question.reject);
         edition.model.check_reject(reject)?;
         answers::check_size(edition.model.classes(), detail, question.input.len(), &app.limits)?;
-        let x = app.table(&edition.model, question.input, question.features.as_deref())?;
-        let text = answers::written(edition, &x, detail, reject)?;
+        let x = app.table(
+            &edition.model,
+            question.input,
+            question.features.as_deref(),
+            wanted,
+        )?;
+        let text = answers::written(edition, &x, detail, reject, wanted)?;
         Ok(([JSON], Body::new(text)).into_response())
     })
     .await
 }
 
 async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    ask(&app, &headers, body, |app, edition, question| {
+    ask(&app, &headers, body, |app, edition, question, wanted| {
         if question.input.len() != 1 {
             return Err(Problem::bad_request(
                 "only one row or image can be explained at a time",
@@ -177,7 +183,12 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
         }
         let reject = question.reject;
         edition.model.check_reject(reject)?;
-        let x = app.table(&edition.model, question.input, question.features.as_deref())?;
+        let x = app.table(
+            &edition.model,
+            question.input,
+            question.features.as_deref(),
+            wanted,
+        )?;
         let explained = json!(edition.model.explain(x.rows().row(0), reject)?);
         Ok(json_response(&versioned(explained, edition)))
     })
@@ -189,18 +200,18 @@ async fn ask(
     app: &Arc<App>,
     headers: &HeaderMap,
     body: Body,
-    answer: impl FnOnce(&App, &Edition, Question<'_>) -> Answered + Send + 'static,
+    answer: impl FnOnce(&App, &Edition, Question<'_>, &Wanted) -> Answered + Send + 'static,
 ) -> Answered {
     let received = app.read(headers, body, app.limits.body_bytes).await?;
     let edition = app.edition();
     let small = app.is_small(&received, &edition);
     let at_hand = Arc::clone(app);
-    let reply = move || {
+    let reply = move |wanted: &Wanted| {
         let question = body::predict(&received.content_type, &received.bytes, &at_hand.limits)?;
-        answer(&at_hand, &edition, question)
+        answer(&at_hand, &edition, question, wanted)
     };
     if small {
-        reply()
+        reply(&Wanted::default())
     } else {
         app.work(&app.questions, reply).await
     }
@@ -223,10 +234,10 @@ async fn change_by(
 ) -> Answered {
     let (at_hand, edition) = (Arc::clone(app), app.edition());
     let change = app
-        .work(&app.lessons, move || {
+        .work(&app.lessons, move |wanted| {
             let lesson = body::learn(&received.content_type, &received.bytes, &at_hand.limits)?;
             let features = lesson.features.clone();
-            let (x, y) = at_hand.lesson(&edition.model, lesson)?;
+            let (x, y) = at_hand.lesson(&edition.model, lesson, wanted)?;
             Ok(change(x, y, features))
         })
         .await?;
@@ -236,7 +247,7 @@ async fn change_by(
 async fn merge(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
     let received = app.read(&headers, body, app.limits.model_bytes).await?;
     let change = app
-        .work(&app.lessons, move || {
+        .work(&app.lessons, move |_| {
             let addition = body::merge(&received.content_type, &received.bytes)?;
             Ok(Change::Merge(addition.model, addition.base))
         })
@@ -296,7 +307,7 @@ async fn submit(app: &App, change: Change) -> Answered {
 async fn held_out(State(app): Shared) -> Answered {
     let at_hand = Arc::clone(&app);
     let edition = app.edition();
-    let look = move || {
+    let look = move |wanted: &Wanted| {
         let none = || {
             let message = "the server has no held-out rows: start it with --held-out";
             Problem::not_found("NoHeldOut", message)
@@ -304,7 +315,7 @@ async fn held_out(State(app): Shared) -> Answered {
         let held_out = at_hand.held_out.as_ref().ok_or_else(none)?;
         if edition.examined.get().is_none() {
             let pixels = image_of(&*edition.model).is_some();
-            let examined = held_out.examine(&edition.model, pixels)?;
+            let examined = held_out.examine(&edition.model, pixels, wanted)?;
             let _ = edition.examined.set(versioned(examined, &edition));
         }
         Ok(json_response(edition.examined.get().unwrap_or(&Value::Null)))
@@ -312,9 +323,9 @@ async fn held_out(State(app): Shared) -> Answered {
     app.work(&app.questions, look).await
 }
 
-/// Which examples are wanted.
+/// Which examples are asked for.
 #[derive(Deserialize)]
-struct Wanted {
+struct Examples {
     class: String,
     #[serde(default = "ten")]
     n: usize,
@@ -324,19 +335,19 @@ fn ten() -> usize {
     10
 }
 
-async fn examples(State(app): Shared, wanted: Result<Query<Wanted>, QueryRejection>) -> Answered {
-    let Query(wanted) = wanted.map_err(|error| Problem::bad_request(error.body_text()))?;
+async fn examples(State(app): Shared, asked: Result<Query<Examples>, QueryRejection>) -> Answered {
+    let Query(asked) = asked.map_err(|error| Problem::bad_request(error.body_text()))?;
     let none = || Problem::not_found("NoExamples", "the server has no examples of this class");
     let digits = app.digits.as_ref().ok_or_else(none)?;
-    if app.edition().model.classes().contains(&wanted.class) {
+    if app.edition().model.classes().contains(&asked.class) {
         return Err(none());
     }
-    let rows = digits.examples(&wanted.class, wanted.n.min(app.limits.rows));
+    let rows = digits.examples(&asked.class, asked.n.min(app.limits.rows));
     let rows: Vec<&[f32]> = rows.rows().iter().collect();
     if rows.is_empty() {
         return Err(none());
     }
-    Ok(json_response(&json!({ "class": wanted.class, "rows": rows })))
+    Ok(json_response(&json!({ "class": asked.class, "rows": rows })))
 }
 
 async fn download_memory(State(app): Shared) -> Answered {
@@ -366,7 +377,7 @@ async fn download(
     content: impl FnOnce(&Edition) -> Result<Vec<u8>, Problem> + Send + 'static,
 ) -> Answered {
     let edition = app.edition();
-    let make = move || match edition.files[place].get() {
+    let make = move |_: &Wanted| match edition.files[place].get() {
         Some(bytes) => Ok(bytes.clone()),
         None => {
             let bytes = Bytes::from(content(&edition)?);

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -150,7 +150,7 @@ impl Server {
         self.runtime.block_on(async {
             listen::accept(self.listener, Arc::clone(&app), router, room, stop).await;
             let told = Instant::now();
-            while app.metrics.in_flight.load(Ordering::Relaxed) > 0 && told.elapsed() < LAST_WORDS {
+            while app.metrics.in_flight.now() > 0 && told.elapsed() < LAST_WORDS {
                 sleep(Duration::from_millis(10)).await;
             }
         });

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::common::Workplace;
-use crate::http::{self, connect};
+use crate::http::{self, connect, form};
 use crate::serving::{JSON, SMALL, Serving};
 
 /// A number of `/metrics`.
@@ -159,4 +159,41 @@ fn answers_that_nobody_reads_have_a_bound() {
     wait_until("that there is room again", || {
         serving.post("/v1/predict", &large).status == 200
     });
+}
+
+/// A picture that takes a while to decode and few bytes to send.
+fn large_picture() -> Vec<u8> {
+    let mut file = Vec::new();
+    let picture = image::RgbImage::from_pixel(5000, 5000, image::Rgb([200, 10, 30]));
+    let format = image::ImageFormat::Png;
+    picture
+        .write_to(&mut std::io::Cursor::new(&mut file), format)
+        .unwrap();
+    file
+}
+
+#[test]
+fn work_of_clients_that_have_gone_is_given_up() {
+    let place = Workplace::new();
+    let words = [
+        "digits.aact",
+        "--quiet",
+        "--time-limit",
+        "600",
+        "--max-body",
+        "100",
+    ];
+    let serving = Serving::start(&place, &words);
+    let picture = large_picture();
+    // Minutes of work.
+    let (kind, many) = form(&vec![("image", &picture[..]); 250]);
+    assert!(many.len() < 100 << 20, "{} bytes", many.len());
+    let gone: Vec<TcpStream> = (0..4)
+        .map(|_| ask(&serving, "/v1/predict", &[kind], &many))
+        .collect();
+    wait_until("that somebody works", || metric(serving.address, "working") > 0);
+    drop(gone);
+    wait_until("that nobody works", || metric(serving.address, "working") == 0);
+    let (kind, one) = form(&[("image", &picture)]);
+    assert_eq!(serving.send("POST", "/v1/predict", &[kind], &one).status, 200);
 }
