@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use autoactivator::{Labels, Model, Table};
 use autoactivator_data::{Extractor, Pixels};
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::body::{Input, Lesson};
-use crate::budget::Budget;
+use crate::budget::{Budget, Share};
+use crate::client::Client;
 use crate::describe::image_of;
 use crate::edition::{Current, Edition};
 use crate::guard::Guard;
@@ -21,6 +21,7 @@ use crate::limits::Limits;
 use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
+use crate::room::Room;
 use crate::starter::Digits;
 use crate::wanted::Wanted;
 use crate::writer::Writer;
@@ -45,19 +46,17 @@ pub(crate) struct App {
     pub(crate) log: Log,
     /// Bytes of answers that clients have not read yet.
     pub(crate) unread: Budget,
-    /// Permits for the bodies being read or worked on, in KiB.
-    pub(crate) bodies: Arc<Semaphore>,
-    /// Permits for questions that take longer.
-    pub(crate) questions: Arc<Semaphore>,
-    /// Permits for lessons that are being prepared for learning, separate so that no question waits for one.
-    pub(crate) lessons: Arc<Semaphore>,
+    /// The room for questions, which need no token.
+    pub(crate) questions: Room,
+    /// The room for changes and downloads, separate so that they need not wait for questions, nor questions for them.
+    pub(crate) changes: Room,
 }
 
-/// A body that was read, and the permit for its size.
+/// A body that was read, and the share of its client.
 pub(crate) struct Received {
     pub(crate) content_type: String,
-    pub(crate) bytes: Bytes,
-    _room: OwnedSemaphorePermit,
+    pub(crate) bytes: Vec<u8>,
+    _share: Share,
 }
 
 impl App {
@@ -65,40 +64,27 @@ impl App {
         self.current.read()
     }
 
-    /// Reads a body of at most `limit` bytes; a larger one is refused by its declared length before it is read.
+    /// Reads a body of at most `limit` bytes; a larger one is refused by its declared length before it is read. A client
+    /// holds as much of the room as it has sent, so that those that stall hold next to nothing.
     pub(crate) async fn read(
         &self,
+        room: &Room,
+        client: Client,
         headers: &HeaderMap,
         body: Body,
         limit: usize,
     ) -> Result<Received, Problem> {
-        let too_large = || {
-            Problem::too_large(format!(
-                "the body is larger than {limit} bytes: send less at a time"
-            ))
-        };
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let stated = text(header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
         if stated.is_some_and(|length| length > limit) {
-            return Err(too_large());
+            return Err(too_large(limit));
         }
-        let kilobytes = stated.unwrap_or(limit) / 1024 + 1;
-        let room = Arc::clone(&self.bodies)
-            .try_acquire_many_owned(u32::try_from(kilobytes).unwrap_or(u32::MAX))
-            .map_err(|_| Problem::busy("too much is being sent at the same time: try again later"))?;
-        let arrived = timeout(self.limits.time, Limited::new(body, limit).collect()).await;
-        let collected = arrived.map_err(|_| Problem::slow_body())?;
-        let bytes = collected.map_err(|error| {
-            if error.is::<LengthLimitError>() {
-                too_large()
-            } else {
-                Problem::bad_request("the body was cut off: send it again")
-            }
-        })?;
+        let mut share = room.bodies.share(client);
+        let arrived = timeout(self.limits.time, collect(body, limit, &mut share)).await;
         Ok(Received {
             content_type: text(header::CONTENT_TYPE).unwrap_or_default().to_owned(),
-            bytes: bytes.to_bytes(),
-            _room: room,
+            bytes: arrived.map_err(|_| Problem::slow_body())??,
+            _share: share,
         })
     }
 
@@ -113,20 +99,21 @@ impl App {
             && rows.saturating_mul(edition.multiply_adds) <= SMALL_WORK
     }
 
-    /// Runs longer work on its own threads, as far as there are permits for its kind. It is told when nobody waits for it
+    /// Runs longer work on its own threads, once it is the client's turn. It is told when nobody waits for it
     /// any more: when the time is up, or this future is dropped because the client has gone.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
-        room: &Arc<Semaphore>,
+        room: &Room,
+        client: Client,
         work: impl FnOnce(&Wanted) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let late = |_| Problem::timeout("the answer took too long: ask for less at a time");
-        let permit = timeout(self.limits.time, Arc::clone(room).acquire_owned()).await;
-        let permit = permit.map_err(late)?;
+        let turn = timeout(self.limits.time, room.turns.wait(client)).await;
+        let turn = turn.map_err(late)?;
         let (wanted, _waiting) = Wanted::new();
         let working = self.metrics.working.count();
         let done = tokio::task::spawn_blocking(move || {
-            let _counted = (working, permit);
+            let _counted = (working, turn);
             wanted.check()?;
             work(&wanted)
         });
@@ -173,6 +160,35 @@ impl App {
         let table = self.table(model, lesson.input, lesson.features.as_deref(), wanted)?;
         Ok((table, labels))
     }
+}
+
+/// Reads a body, as far as the limit and the client's share allow.
+async fn collect(body: Body, limit: usize, share: &mut Share) -> Result<Vec<u8>, Problem> {
+    let mut body = Limited::new(body, limit);
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                too_large(limit)
+            } else {
+                Problem::bad_request("the body was cut off: send it again")
+            }
+        })?;
+        let Ok(data) = frame.into_data() else { continue };
+        if !share.grow(data.len()) {
+            return Err(Problem::busy(
+                "too much is being sent at the same time: try again later",
+            ));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+fn too_large(limit: usize) -> Problem {
+    Problem::too_large(format!(
+        "the body is larger than {limit} bytes: send less at a time"
+    ))
 }
 
 /// Rows in the order of the model's features. Rows that do not name theirs are taken as they are.

@@ -36,12 +36,24 @@ impl Budget {
 
     /// A share of this size; none if so much is not left, or not for this client.
     pub(crate) fn take(&self, client: Client, amount: usize) -> Option<Share> {
-        let mut share = Share {
+        let mut share = self.share(client);
+        share.grow(amount).then_some(share)
+    }
+
+    /// A share of nothing, which can grow.
+    pub(crate) fn share(&self, client: Client) -> Share {
+        Share {
             budget: self.clone(),
             client,
             amount: 0,
-        };
-        share.grow(amount).then_some(share)
+        }
+    }
+
+    /// Whether this client holds as much as one client may.
+    pub(crate) fn is_full_for(&self, client: Client) -> bool {
+        let held = self.held();
+        let own = held.by_client.get(&client);
+        own.is_some_and(|&own| own >= self.each())
     }
 
     /// How much all clients hold.
@@ -60,7 +72,7 @@ impl Budget {
 
 impl Share {
     /// Takes more; false, and nothing taken, if so much is not left.
-    fn grow(&mut self, amount: usize) -> bool {
+    pub(crate) fn grow(&mut self, amount: usize) -> bool {
         let mut held = self.budget.held();
         let own = held.by_client.get(&self.client).copied().unwrap_or(0);
         if amount > self.budget.most.saturating_sub(held.all)
@@ -98,7 +110,7 @@ mod tests {
         let budget = Budget::new(10);
         let mut first = budget.take(client(1), 3).unwrap();
         assert!(!first.grow(3), "more than half");
-        assert!(first.grow(2));
+        assert!(first.grow(2) && budget.is_full_for(client(1)));
         assert!(budget.take(client(1), 1).is_none());
         let second = budget.take(client(2), 4).unwrap();
         assert!(budget.take(client(3), 2).is_none(), "more than there is");

@@ -51,9 +51,14 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Bytes of all bodies that are being read or worked on at the same time.
-    pub(crate) fn all_bodies(&self) -> usize {
-        2 * self.model_bytes.max(self.body_bytes)
+    /// Bytes of all questions that are being read or worked on at the same time.
+    pub(crate) fn all_questions(&self) -> usize {
+        8 * self.body_bytes
+    }
+
+    /// Bytes of all changes that are being read or prepared at the same time: one client may send a model and a lesson.
+    pub(crate) fn all_changes(&self) -> usize {
+        2 * (self.model_bytes + self.body_bytes)
     }
 
     /// Bytes of all answers that clients have not read yet.

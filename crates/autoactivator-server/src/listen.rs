@@ -13,11 +13,11 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::app::App;
+use crate::budget::{Budget, Share};
 use crate::client::Client;
 use crate::error::Error;
 use crate::limits::HEAD_TIME;
@@ -28,6 +28,10 @@ const BACKLOG: u32 = 4096;
 
 /// How often to check whether to stop.
 const STOP_ASKED_EVERY: Duration = Duration::from_millis(100);
+
+/// How often to check whether the place of a connection that was closed is free, and how many times.
+const PLACE_ASKED_EVERY: Duration = Duration::from_millis(1);
+const PLACE_ASKED: usize = 50;
 
 /// Number of files that are open besides connections.
 #[cfg(unix)]
@@ -72,7 +76,7 @@ pub(crate) async fn accept(
     room: usize,
     stop: &AtomicBool,
 ) {
-    let free = Arc::new(Semaphore::new(room));
+    let places = Budget::new(room);
     let mut silent = Silent::default();
     while !stop.load(Ordering::Relaxed) {
         match timeout(STOP_ASKED_EVERY, listener.accept()).await {
@@ -80,18 +84,18 @@ pub(crate) async fn accept(
             // Most likely too many open files: that passes.
             Ok(Err(_)) => sleep(STOP_ASKED_EVERY).await,
             Ok(Ok((stream, from))) => {
-                if let Some(place) = silent.place(&free).await {
-                    let spoke = Arc::new(AtomicBool::new(false));
-                    let connection = converse(
-                        stream,
-                        Client::at(from.ip()),
-                        router.clone(),
-                        Arc::clone(&app),
-                        Arc::clone(&spoke),
-                        place,
-                    );
-                    silent.add(tokio::spawn(connection).abort_handle(), spoke);
-                }
+                let client = Client::at(from.ip());
+                let Some(place) = silent.place(&places, client).await else {
+                    continue;
+                };
+                let spoke = Arc::new(AtomicBool::new(false));
+                let (router, app) = (router.clone(), Arc::clone(&app));
+                let connection = converse(stream, client, router, app, Arc::clone(&spoke), place);
+                silent.add(Quiet {
+                    client,
+                    connection: tokio::spawn(connection).abort_handle(),
+                    spoke,
+                });
             }
         }
     }
@@ -104,7 +108,7 @@ async fn converse(
     router: Router,
     app: Arc<App>,
     spoke: Arc<AtomicBool>,
-    _place: OwnedSemaphorePermit,
+    _place: Share,
 ) {
     let _ = stream.set_nodelay(true);
     let stream = Impatient::new(stream, app.limits.time);
@@ -123,37 +127,49 @@ async fn converse(
         .await;
 }
 
-/// Connections that have not sent a request yet, the oldest first.
-#[derive(Default)]
-struct Silent(VecDeque<(AbortHandle, Arc<AtomicBool>)>);
+/// A connection that has not sent a request yet, as far as is known.
+struct Quiet {
+    client: Client,
+    connection: AbortHandle,
+    spoke: Arc<AtomicBool>,
+}
 
-impl Silent {
-    fn add(&mut self, connection: AbortHandle, spoke: Arc<AtomicBool>) {
-        while self.0.front().is_some_and(over) {
-            self.0.pop_front();
-        }
-        self.0.push_back((connection, spoke));
-    }
-
-    /// A place for one more connection; if there is none, the connection that has been silent longest is closed.
-    async fn place(&mut self, free: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = Arc::clone(free).try_acquire_owned() {
-            return Some(place);
-        }
-        while let Some(connection) = self.0.pop_front() {
-            if !over(&connection) {
-                connection.0.abort();
-                break;
-            }
-        }
-        timeout(STOP_ASKED_EVERY, Arc::clone(free).acquire_owned())
-            .await
-            .ok()?
-            .ok()
+impl Quiet {
+    /// Whether it has ended or has sent a request.
+    fn is_over(&self) -> bool {
+        self.connection.is_finished() || self.spoke.load(Ordering::Relaxed)
     }
 }
 
-/// Whether a connection has ended or has sent a request.
-fn over((connection, spoke): &(AbortHandle, Arc<AtomicBool>)) -> bool {
-    connection.is_finished() || spoke.load(Ordering::Relaxed)
+/// Connections that have not sent a request yet, the oldest first.
+#[derive(Default)]
+struct Silent(VecDeque<Quiet>);
+
+impl Silent {
+    fn add(&mut self, quiet: Quiet) {
+        while self.0.front().is_some_and(Quiet::is_over) {
+            self.0.pop_front();
+        }
+        self.0.push_back(quiet);
+    }
+
+    /// A place for one more connection of a client. If there is none, the connection that has been silent longest is
+    /// closed: one of this client, if it has as many as one client may.
+    async fn place(&mut self, places: &Budget, client: Client) -> Option<Share> {
+        if let Some(place) = places.take(client, 1) {
+            return Some(place);
+        }
+        let own = places.is_full_for(client);
+        let goes = |quiet: &Quiet| !quiet.is_over() && (!own || quiet.client == client);
+        let longest = self.0.iter().position(goes)?;
+        self.0.remove(longest)?.connection.abort();
+        // Its place is free once its task has ended.
+        for _ in 0..PLACE_ASKED {
+            sleep(PLACE_ASKED_EVERY).await;
+            if let Some(place) = places.take(client, 1) {
+                return Some(place);
+            }
+        }
+        None
+    }
 }

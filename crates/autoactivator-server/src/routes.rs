@@ -21,6 +21,7 @@ use crate::app::{App, Received};
 use crate::assets;
 use crate::body::{self, Question};
 use crate::change::Change;
+use crate::client::Client;
 use crate::describe::{image_of, shown_origin, to_client};
 use crate::edition::Edition;
 use crate::guard::{
@@ -35,6 +36,8 @@ use crate::unread::{Kept, counted};
 use crate::wanted::Wanted;
 
 type Shared = State<Arc<App>>;
+/// Where a request comes from.
+type Asker = Extension<Client>;
 type Answered = Result<Response, Problem>;
 
 /// A route: its method and path, who may use it, and what it does.
@@ -157,8 +160,8 @@ async fn growth(State(app): Shared) -> Response {
     json_response(&versioned(answer, &edition))
 }
 
-async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    ask(&app, &headers, body, |app, edition, question, wanted| {
+async fn predict(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    ask(&app, client, &headers, body, |app, edition, question, wanted| {
         let (detail, reject) = (question.detail, question.reject);
         edition.model.check_reject(reject)?;
         answers::check_size(edition.model.classes(), detail, question.input.len(), &app.limits)?;
@@ -174,8 +177,8 @@ async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
     .await
 }
 
-async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    ask(&app, &headers, body, |app, edition, question, wanted| {
+async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    ask(&app, client, &headers, body, |app, edition, question, wanted| {
         if question.input.len() != 1 {
             return Err(Problem::bad_request(
                 "only one row or image can be explained at a time",
@@ -198,11 +201,13 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
 /// Answers a question from the current edition: inline if it is little work, otherwise on a worker thread.
 async fn ask(
     app: &Arc<App>,
+    client: Client,
     headers: &HeaderMap,
     body: Body,
     answer: impl FnOnce(&App, &Edition, Question<'_>, &Wanted) -> Answered + Send + 'static,
 ) -> Answered {
-    let received = app.read(headers, body, app.limits.body_bytes).await?;
+    let limit = app.limits.body_bytes;
+    let received = app.read(&app.questions, client, headers, body, limit).await?;
     let edition = app.edition();
     let small = app.is_small(&received, &edition);
     let at_hand = Arc::clone(app);
@@ -213,28 +218,31 @@ async fn ask(
     if small {
         reply(&Wanted::default())
     } else {
-        app.work(&app.questions, reply).await
+        app.work(&app.questions, client, reply).await
     }
 }
 
-async fn learn(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    let received = app.read(&headers, body, app.limits.body_bytes).await?;
-    change_by(&app, received, Change::Learn).await
+async fn learn(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    let limit = app.limits.body_bytes;
+    let received = app.read(&app.changes, client, &headers, body, limit).await?;
+    change_by(&app, client, received, Change::Learn).await
 }
 
-async fn unlearn(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    let received = app.read(&headers, body, app.limits.body_bytes).await?;
-    change_by(&app, received, |x, y, _| Change::Unlearn(x, y)).await
+async fn unlearn(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    let limit = app.limits.body_bytes;
+    let received = app.read(&app.changes, client, &headers, body, limit).await?;
+    change_by(&app, client, received, |x, y, _| Change::Unlearn(x, y)).await
 }
 
 async fn change_by(
     app: &Arc<App>,
+    client: Client,
     received: Received,
     change: fn(autoactivator::Table, autoactivator::Labels, Option<Vec<String>>) -> Change,
 ) -> Answered {
     let (at_hand, edition) = (Arc::clone(app), app.edition());
     let change = app
-        .work(&app.lessons, move |wanted| {
+        .work(&app.changes, client, move |wanted| {
             let lesson = body::learn(&received.content_type, &received.bytes, &at_hand.limits)?;
             let features = lesson.features.clone();
             let (x, y) = at_hand.lesson(&edition.model, lesson, wanted)?;
@@ -244,10 +252,11 @@ async fn change_by(
     submit(app, change).await
 }
 
-async fn merge(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    let received = app.read(&headers, body, app.limits.model_bytes).await?;
+async fn merge(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    let limit = app.limits.model_bytes;
+    let received = app.read(&app.changes, client, &headers, body, limit).await?;
     let change = app
-        .work(&app.lessons, move |_| {
+        .work(&app.changes, client, move |_| {
             let addition = body::merge(&received.content_type, &received.bytes)?;
             Ok(Change::Merge(addition.model, addition.base))
         })
@@ -268,11 +277,13 @@ struct NewName {
 
 async fn rename_class(
     State(app): Shared,
+    Extension(client): Asker,
     class: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
-    let received = app.read(&headers, body, app.limits.body_bytes).await?;
+    let limit = app.limits.body_bytes;
+    let received = app.read(&app.changes, client, &headers, body, limit).await?;
     submit_for_class(&app, class, |class| {
         let NewName { name } = body::json(&received.content_type, &received.bytes)?;
         body::check_class(&name, &app.limits)?;
@@ -304,7 +315,7 @@ async fn submit(app: &App, change: Change) -> Answered {
     changed.map_err(late)?.map(|value| json_response(&value))
 }
 
-async fn held_out(State(app): Shared) -> Answered {
+async fn held_out(State(app): Shared, Extension(client): Asker) -> Answered {
     let at_hand = Arc::clone(&app);
     let edition = app.edition();
     let look = move |wanted: &Wanted| {
@@ -320,7 +331,7 @@ async fn held_out(State(app): Shared) -> Answered {
         }
         Ok(json_response(edition.examined.get().unwrap_or(&Value::Null)))
     };
-    app.work(&app.questions, look).await
+    app.work(&app.changes, client, look).await
 }
 
 /// Which examples are asked for.
@@ -350,20 +361,23 @@ async fn examples(State(app): Shared, asked: Result<Query<Examples>, QueryReject
     Ok(json_response(&json!({ "class": asked.class, "rows": rows })))
 }
 
-async fn download_memory(State(app): Shared) -> Answered {
-    download(&app, 0, "model.aact", |edition| Ok(to_client(&edition.model)?)).await
+async fn download_memory(State(app): Shared, Extension(client): Asker) -> Answered {
+    download(&app, client, 0, "model.aact", |edition| {
+        Ok(to_client(&edition.model)?)
+    })
+    .await
 }
 
-async fn download_model(State(app): Shared) -> Answered {
-    download(&app, 1, "deployed.aact", |edition| {
+async fn download_model(State(app): Shared, Extension(client): Asker) -> Answered {
+    download(&app, client, 1, "deployed.aact", |edition| {
         let deployed = edition.model.deployed()?.clone();
         Ok(to_client(&Model::from(deployed))?)
     })
     .await
 }
 
-async fn download_onnx(State(app): Shared) -> Answered {
-    download(&app, 2, "model.onnx", |edition| {
+async fn download_onnx(State(app): Shared, Extension(client): Asker) -> Answered {
+    download(&app, client, 2, "model.onnx", |edition| {
         Ok(edition.model.deployed()?.to_onnx())
     })
     .await
@@ -372,6 +386,7 @@ async fn download_onnx(State(app): Shared) -> Answered {
 /// Sends the file at this place among the files of the current edition.
 async fn download(
     app: &App,
+    client: Client,
     place: usize,
     name: &'static str,
     content: impl FnOnce(&Edition) -> Result<Vec<u8>, Problem> + Send + 'static,
@@ -384,7 +399,7 @@ async fn download(
             Ok(edition.files[place].get_or_init(|| bytes).clone())
         }
     };
-    let bytes = app.work(&app.questions, make).await?;
+    let bytes = app.work(&app.changes, client, make).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (

@@ -11,7 +11,6 @@ use autoactivator::{Model, ModelFile};
 use autoactivator_data::Extractor;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use crate::app::App;
@@ -24,6 +23,7 @@ use crate::limits::Limits;
 use crate::listen;
 use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::room::Room;
 use crate::routes::router;
 use crate::starter::Digits;
 use crate::writer::Writer;
@@ -78,8 +78,8 @@ impl Server {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(processors)
-            // One for each question and each lesson that may be in progress.
-            .max_blocking_threads(2 * processors)
+            // One for each turn that there is.
+            .max_blocking_threads(3 * processors)
             .thread_name("answering")
             .enable_all()
             .build()?;
@@ -116,9 +116,8 @@ impl Server {
             metrics: Metrics::default(),
             log,
             unread: Budget::new(limits.all_answers()),
-            bodies: Arc::new(Semaphore::new(limits.all_bodies() / 1024 + 1)),
-            questions: Arc::new(Semaphore::new(processors)),
-            lessons: Arc::new(Semaphore::new(processors.div_ceil(2))),
+            questions: Room::for_questions(&limits, processors),
+            changes: Room::for_changes(&limits, processors),
         });
         Ok(Self {
             runtime,

@@ -197,3 +197,47 @@ fn work_of_clients_that_have_gone_is_given_up() {
     let (kind, one) = form(&[("image", &picture)]);
     assert_eq!(serving.send("POST", "/v1/predict", &[kind], &one).status, 200);
 }
+
+/// Begins to send a body, without saying how long it will be, and stalls.
+fn stall(serving: &Serving, path: &str, begun: &[u8]) -> TcpStream {
+    let mut stream = connect(serving.address).unwrap();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\n{JSON}\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n",
+        serving.address,
+        begun.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // The server may have refused it by now.
+    let _ = stream.write_all(&[begun, b"\r\n"].concat());
+    stream
+}
+
+#[test]
+fn bodies_that_stall_lock_nobody_out() {
+    let place = Workplace::new();
+    let serving = with_classes(&place, 2, &[]);
+    let paths = ["/v1/predict", "/v1/explain", "/v1/learn", "/v1/unlearn"];
+    let _stalled: Vec<TcpStream> = (0..100)
+        .map(|n| stall(&serving, paths[n % 4], b"{\"rows\": [["))
+        .collect();
+    wait_until("that they are all connected", || {
+        metric(serving.address, "in_flight") > 100
+    });
+    let asked = serving.post("/v1/predict", &question(10, &json!({})));
+    assert_eq!(asked.status, 200, "{asked:?}");
+    serving.learn(&json!([[0.5, 0.5]]), &["class 0"]);
+}
+
+#[test]
+fn a_flood_of_questions_keeps_no_change_from_being_made() {
+    let place = Workplace::new();
+    let serving = with_classes(&place, 2, &["--max-body", "1"]);
+    let most = [&b"{\"rows\": [["[..], &[b' '; 1_000_000]].concat();
+    let _flood: Vec<TcpStream> = (0..12).map(|_| stall(&serving, "/v1/predict", &most)).collect();
+    let rows = question(10_000, &json!({}))["rows"].clone();
+    wait_until("that there is no room for questions", || {
+        serving.post("/v1/predict", &json!({ "rows": rows })).status == 429
+    });
+    serving.learn(&rows, &vec!["class 0"; 10_000]);
+    assert_eq!(serving.get("/v1/download/memory").status, 200);
+}
