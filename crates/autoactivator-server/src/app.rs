@@ -1,6 +1,7 @@
 //! What every handler shares: the current edition, the writer and the limits; how a body is read and turned
 //! into rows, and which threads do the work so that no request waits for another.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use autoactivator::{Labels, Model, Table};
@@ -36,6 +37,8 @@ const SMALL_WORK: usize = 4 << 20;
 pub(crate) struct App {
     pub(crate) current: Arc<Current>,
     pub(crate) writer: Writer,
+    /// The model file.
+    pub(crate) path: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
     /// The backbones in front of the model, if there are any.

@@ -112,12 +112,19 @@ impl Guard {
     /// The domain of another site can be made to resolve to this machine; the request then carries that name
     /// as its host.
     fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        match headers.get(header::HOST) {
-            Some(host) if self.loopback && !is_local(host) => Err(Problem::forbidden(
+        // A proxy in front might take another of them for the right one, or check none.
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return Err(Problem::bad_request(
+                "a request needs exactly one Host header: send it once",
+            ));
+        };
+        if self.loopback && !is_local(host) {
+            return Err(Problem::forbidden(
                 "this server is for this machine only: address it as localhost or 127.0.0.1",
-            )),
-            _ => Ok(()),
+            ));
         }
+        Ok(())
     }
 
     /// Browsers send the site that a request comes from; other programs need not.
@@ -233,7 +240,11 @@ mod tests {
     }
 
     fn status(guard: &Guard, method: &Method, path: &str, pairs: &[(&'static str, &'static str)]) -> u16 {
-        match guard.check(method, Some(path), &headers(pairs)) {
+        let mut headers = headers(pairs);
+        headers
+            .entry("host")
+            .or_insert(HeaderValue::from_static("localhost:1"));
+        match guard.check(method, Some(path), &headers) {
             Ok(()) => 200,
             Err(problem) => problem.status.as_u16(),
         }
@@ -334,6 +345,7 @@ mod tests {
         assert_eq!(status(&guard, &Method::POST, "/", &[]), 401);
         assert_eq!(status(&guard, &Method::GET, "/v1/learn", &[]), 401);
         assert_eq!(status(&guard, &Method::OPTIONS, "/v1/learn", &[]), 401);
-        assert!(guard.check(&Method::GET, None, &HeaderMap::new()).is_err());
+        let host = headers(&[("host", "localhost:1")]);
+        assert!(guard.check(&Method::GET, None, &host).is_err());
     }
 }

@@ -12,6 +12,7 @@ mod budget;
 mod change;
 mod client;
 mod describe;
+mod disk;
 mod edition;
 mod error;
 mod gauge;

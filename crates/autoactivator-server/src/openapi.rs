@@ -1,13 +1,17 @@
 //! The OpenAPI document: written by hand in `openapi.json`; a test compares it with the routes.
 
+use axum::Extension;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+
+use crate::unread::Kept;
 
 /// The document.
 pub(crate) const DOCUMENT: &str = include_str!("openapi.json");
 
 pub(crate) async fn document() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], DOCUMENT).into_response()
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (Extension(Kept), kind, DOCUMENT).into_response()
 }
 
 #[cfg(test)]

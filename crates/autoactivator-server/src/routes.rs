@@ -23,6 +23,7 @@ use crate::body::{self, Question};
 use crate::change::Change;
 use crate::client::Client;
 use crate::describe::{image_of, shown_origin, to_client};
+use crate::disk;
 use crate::edition::Edition;
 use crate::guard::{
     Access::{self, Open, Token},
@@ -103,13 +104,12 @@ async fn health() -> Response {
 }
 
 async fn ready(State(app): Shared) -> Answered {
-    if app.writer.is_alive() {
-        return Ok(json_response(&json!({ "status": "ready" })));
+    if !app.writer.is_alive() {
+        let message = "the server no longer accepts changes";
+        return Err(Problem::unavailable("Ending", message));
     }
-    Err(Problem::unavailable(
-        "Ending",
-        "the server no longer accepts changes",
-    ))
+    disk::check(&app.path, app.edition().file_bytes)?;
+    Ok(json_response(&json!({ "status": "ready" })))
 }
 
 async fn metrics(State(app): Shared) -> Response {

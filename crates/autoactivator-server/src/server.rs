@@ -97,6 +97,7 @@ impl Server {
         };
         let current = Arc::new(Current::new(Edition::new(model, 0, file_bytes)));
         let stop = Arc::new(AtomicBool::new(false));
+        let path = file.path().to_owned();
         let started = Writer::start(file, Arc::clone(&current), limits, Arc::clone(&stop))?;
         let (writer, writing) = started;
         let (log, logging) = if options.quiet {
@@ -108,6 +109,7 @@ impl Server {
         let app = Arc::new(App {
             current,
             writer,
+            path,
             limits,
             guard: Guard::new(options.token.as_deref(), options.cors, loopback),
             backbones: options.backbones,

@@ -113,6 +113,27 @@ fn pages_of_other_sites_are_kept_out_unless_asked() {
 }
 
 #[test]
+fn a_request_names_one_host() {
+    let place = Workplace::new();
+    let serving = small(&place, &[]);
+    let ask = |lines: &str| {
+        let mut stream = connect(serving.address).unwrap();
+        let head = format!("GET /health HTTP/1.1\r\nConnection: close\r\n{lines}\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        receive(&mut stream).unwrap()
+    };
+    for lines in ["", "Host: localhost\r\nHost: localhost\r\n"] {
+        let refused = ask(lines);
+        assert_eq!(
+            (refused.status, refused.kind()),
+            (400, "BadRequest".to_owned()),
+            "{lines}"
+        );
+    }
+    assert_eq!(ask("Host: localhost\r\n").status, 200);
+}
+
+#[test]
 fn a_body_of_a_gigabyte_is_refused_at_the_limit() {
     let place = Workplace::new();
     let serving = small(&place, &["--max-body", "1", "--max-model", "2"]);

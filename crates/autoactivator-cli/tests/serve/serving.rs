@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -53,6 +53,11 @@ impl Serving {
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// Waits for the process to end by itself.
+    pub fn ended(&mut self) -> ExitStatus {
+        self.process.wait().unwrap()
     }
 
     pub fn send(&self, method: &str, path: &str, lines: &[&str], body: &[u8]) -> Reply {
