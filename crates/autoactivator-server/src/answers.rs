@@ -89,7 +89,8 @@ pub(crate) fn written(
             row += 1;
         }
     }
-    text.write(&format!("],\"version\":{}}}", edition.version));
+    let (sha256, version) = (&edition.sha256, edition.version);
+    text.write(&format!("],\"sha256\":\"{sha256}\",\"version\":{version}}}"));
     Ok(text)
 }
 
@@ -111,7 +112,7 @@ mod tests {
             .collect();
         let y = Labels::from_names(&names);
         model.learn(Rows::new(&values, 2).unwrap(), &y, &mut ()).unwrap();
-        Edition::new(model, 7, 0)
+        Edition::new(model, 7, 0, "digest".to_owned())
     }
 
     fn read(text: Pieces) -> Value {

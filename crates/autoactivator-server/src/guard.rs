@@ -204,7 +204,7 @@ fn preflight() -> Response {
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type",
+            "authorization, content-type, idempotency-key",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];

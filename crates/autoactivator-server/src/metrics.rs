@@ -73,7 +73,7 @@ pub(crate) fn text(app: &App) -> String {
     let model = &edition.model;
     let (counts, metrics) = (&app.writer.counts, &app.metrics);
     let gauges = [
-        ("version", "Changes since the server started.", edition.version),
+        ("version", "Changes of the model file.", edition.version),
         (
             "classes",
             "Classes that the model knows.",

@@ -75,6 +75,12 @@ impl Problem {
         )
     }
 
+    /// A key that came with another request before.
+    pub(crate) fn key_reused() -> Self {
+        let message = "this idempotency key came with another request before: use a new one for each change";
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "KeyReused", message)
+    }
+
     pub(crate) fn busy(message: &str) -> Self {
         Self {
             retry_after: Some(1),

@@ -29,6 +29,7 @@ use crate::guard::{
     Access::{self, Open, Token},
     guard,
 };
+use crate::key::Key;
 use crate::log::log;
 use crate::metrics;
 use crate::openapi;
@@ -93,8 +94,9 @@ fn json_response(value: &Value) -> Response {
     ([JSON], value.to_string()).into_response()
 }
 
-/// Adds the edition's version to an answer.
+/// Adds to an answer which model gave it.
 fn versioned(mut value: Value, edition: &Edition) -> Value {
+    value["sha256"] = json!(edition.sha256);
     value["version"] = json!(edition.version);
     value
 }
@@ -225,19 +227,22 @@ async fn ask(
 async fn learn(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
     let limit = app.limits.body_bytes;
     let received = app.read(&app.changes, client, &headers, body, limit).await?;
-    change_by(&app, client, received, Change::Learn).await
+    let key = Key::of(&headers, "/v1/learn", &received.bytes)?;
+    change_by(&app, client, received, key, Change::Learn).await
 }
 
 async fn unlearn(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
     let limit = app.limits.body_bytes;
     let received = app.read(&app.changes, client, &headers, body, limit).await?;
-    change_by(&app, client, received, |x, y, _| Change::Unlearn(x, y)).await
+    let key = Key::of(&headers, "/v1/unlearn", &received.bytes)?;
+    change_by(&app, client, received, key, |x, y, _| Change::Unlearn(x, y)).await
 }
 
 async fn change_by(
     app: &Arc<App>,
     client: Client,
     received: Received,
+    key: Option<Key>,
     change: fn(autoactivator::Table, autoactivator::Labels, Option<Vec<String>>) -> Change,
 ) -> Answered {
     let (at_hand, edition) = (Arc::clone(app), app.edition());
@@ -249,19 +254,20 @@ async fn change_by(
             Ok(change(x, y, features))
         })
         .await?;
-    submit(app, change).await
+    submit(app, change, key).await
 }
 
 async fn merge(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
     let limit = app.limits.model_bytes;
     let received = app.read(&app.changes, client, &headers, body, limit).await?;
+    let key = Key::of(&headers, "/v1/merge", &received.bytes)?;
     let change = app
         .work(&app.changes, client, move |_| {
             let addition = body::merge(&received.content_type, &received.bytes)?;
             Ok(Change::Merge(addition.model, addition.base))
         })
         .await?;
-    submit(&app, change).await
+    submit(&app, change, key).await
 }
 
 async fn drop_class(State(app): Shared, class: Result<Path<String>, PathRejection>) -> Answered {
@@ -299,7 +305,7 @@ async fn submit_for_class(
     change: impl FnOnce(String) -> Result<Change, Problem>,
 ) -> Answered {
     let Path(class) = class.map_err(|error| Problem::bad_request(error.body_text()))?;
-    let submitted = submit(app, change(class)?).await;
+    let submitted = submit(app, change(class)?, None).await;
     submitted.map_err(|mut problem| {
         if problem.kind == "UnknownClass" {
             problem.status = StatusCode::NOT_FOUND;
@@ -308,10 +314,13 @@ async fn submit_for_class(
     })
 }
 
-async fn submit(app: &App, change: Change) -> Answered {
-    let changed = timeout(app.limits.time, app.writer.change(change)).await;
-    let late =
-        |_| Problem::timeout("the change did not reach the disk in time, but still may: check /v1/classes");
+async fn submit(app: &App, change: Change, key: Option<Key>) -> Answered {
+    let changed = timeout(app.limits.time, app.writer.change(change, key)).await;
+    let late = |_| {
+        Problem::timeout(
+            "the change did not reach the disk in time, but still may: check /v1/classes, or send it again with the same Idempotency-Key",
+        )
+    };
     changed.map_err(late)?.map(|value| json_response(&value))
 }
 

@@ -15,10 +15,12 @@ use tokio::time::sleep;
 
 use crate::app::App;
 use crate::budget::Budget;
+use crate::digest::sha256;
 use crate::edition::{Current, Edition};
 use crate::error::Error;
 use crate::guard::Guard;
 use crate::held_out::HeldOut;
+use crate::journal::Journal;
 use crate::limits::Limits;
 use crate::listen;
 use crate::log::Log;
@@ -90,15 +92,22 @@ impl Server {
         let address = listener.local_addr()?;
         let limits = options.limits;
         let digits = Digits::behind(&model)?;
-        let file_bytes = if file.exists() {
-            std::fs::metadata(file.path()).map_or(0, |file| file.len())
+        let bytes = if file.exists() {
+            std::fs::read(file.path())?
         } else {
-            file.write(&model)?
+            let bytes = model.to_bytes()?;
+            file.write_bytes(&bytes)?;
+            Journal::forget(file.path())?;
+            bytes
         };
-        let current = Arc::new(Current::new(Edition::new(model, 0, file_bytes)));
+        let (file_bytes, digest) = (bytes.len() as u64, sha256(&[&bytes]));
+        drop(bytes);
+        let journal = Journal::open(file.path(), &digest)?;
+        let edition = Edition::new(model, journal.version(), file_bytes, digest);
+        let current = Arc::new(Current::new(edition));
         let stop = Arc::new(AtomicBool::new(false));
         let path = file.path().to_owned();
-        let started = Writer::start(file, Arc::clone(&current), limits, Arc::clone(&stop))?;
+        let started = Writer::start(file, journal, Arc::clone(&current), limits, Arc::clone(&stop))?;
         let (writer, writing) = started;
         let (log, logging) = if options.quiet {
             (Log::off(), None)

@@ -14,3 +14,4 @@ mod refused;
 mod safe;
 mod serving;
 mod startup;
+mod versions;

@@ -59,7 +59,8 @@ impl ModelFile {
         self.write_bytes(&deployed.to_bytes(half)?)
     }
 
-    fn write_bytes(&self, bytes: &[u8]) -> Result<u64, Error> {
+    /// Writes the bytes of a model, as [`Model::to_bytes`] gives them; returns their number.
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<u64, Error> {
         write_atomically(&self.path, bytes)?;
         Ok(bytes.len() as u64)
     }
