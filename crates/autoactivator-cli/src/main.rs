@@ -2,6 +2,9 @@
 //!
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted.
 
+#[macro_use]
+mod terminal;
+
 mod answers;
 mod args;
 mod backbones;
@@ -62,7 +65,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", message(&error));
+            say!("error: {}", message(&error));
             ExitCode::from(if interrupt::requested() { 130 } else { 2 })
         }
     }

@@ -153,7 +153,7 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
         }
         stop.store(true, Ordering::Relaxed);
     });
-    eprintln!(
+    say!(
         "{}: listening on http://{} - Ctrl-C stops it",
         args.model.display(),
         server.address()
