@@ -30,6 +30,8 @@ mod run;
 mod serve;
 mod short_help;
 mod stdin;
+#[cfg(feature = "server")]
+mod token;
 
 use std::process::ExitCode;
 
@@ -58,6 +60,8 @@ fn main() -> ExitCode {
         Command::Export(args) => memory::export(args),
         #[cfg(feature = "server")]
         Command::Serve(args) => serve::serve(args),
+        #[cfg(feature = "server")]
+        Command::Token => token::token(),
         #[cfg(feature = "fetch")]
         Command::Data(command) => data::data(command),
     };

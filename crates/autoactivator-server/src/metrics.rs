@@ -98,6 +98,16 @@ pub(crate) fn text(app: &App) -> String {
             metrics.working.now() as u64,
         ),
         (
+            "question_bytes",
+            "Bytes of questions being read or worked on.",
+            app.questions.bodies.in_use() as u64,
+        ),
+        (
+            "change_bytes",
+            "Bytes of changes being read or prepared.",
+            app.changes.bodies.in_use() as u64,
+        ),
+        (
             "unread_bytes",
             "Bytes of answers that clients have not read yet.",
             app.unread.in_use() as u64,

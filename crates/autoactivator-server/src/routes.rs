@@ -26,7 +26,7 @@ use crate::describe::{image_of, shown_origin, to_client};
 use crate::disk;
 use crate::edition::Edition;
 use crate::guard::{
-    Access::{self, Open, Token},
+    Access::{self, Open, Read, Write},
     guard,
 };
 use crate::key::Key;
@@ -45,7 +45,7 @@ type Answered = Result<Response, Problem>;
 /// A route: its method and path, who may use it, and what it does.
 type Route = (&'static str, &'static str, Access, MethodRouter<Arc<App>>);
 
-/// Every route. docs/server.md says why each is open or needs the token; a test compares the two.
+/// Every route. docs/server.md says why each is open or needs a token; a test compares the two.
 pub(crate) fn table() -> Vec<Route> {
     vec![
         ("get", "/", Open, get(assets::page)),
@@ -54,22 +54,22 @@ pub(crate) fn table() -> Vec<Route> {
         ("get", "/openapi.json", Open, get(openapi::document)),
         ("get", "/health", Open, get(health)),
         ("get", "/ready", Open, get(ready)),
-        ("get", "/metrics", Open, get(metrics)),
-        ("get", "/v1/model", Open, get(model)),
-        ("get", "/v1/classes", Open, get(classes)),
-        ("delete", "/v1/classes/{class}", Token, delete(drop_class)),
-        ("post", "/v1/classes/{class}/rename", Token, post(rename_class)),
-        ("post", "/v1/learn", Token, post(learn)),
-        ("post", "/v1/unlearn", Token, post(unlearn)),
-        ("post", "/v1/merge", Token, post(merge)),
-        ("post", "/v1/predict", Open, post(predict)),
-        ("post", "/v1/explain", Open, post(explain)),
-        ("get", "/v1/growth", Open, get(growth)),
-        ("get", "/v1/held-out", Token, get(held_out)),
-        ("get", "/v1/examples", Open, get(examples)),
-        ("get", "/v1/download/memory", Token, get(download_memory)),
-        ("get", "/v1/download/model", Token, get(download_model)),
-        ("get", "/v1/download/onnx", Token, get(download_onnx)),
+        ("get", "/metrics", Read, get(metrics)),
+        ("get", "/v1/model", Read, get(model)),
+        ("get", "/v1/classes", Read, get(classes)),
+        ("delete", "/v1/classes/{class}", Write, delete(drop_class)),
+        ("post", "/v1/classes/{class}/rename", Write, post(rename_class)),
+        ("post", "/v1/learn", Write, post(learn)),
+        ("post", "/v1/unlearn", Write, post(unlearn)),
+        ("post", "/v1/merge", Write, post(merge)),
+        ("post", "/v1/predict", Read, post(predict)),
+        ("post", "/v1/explain", Read, post(explain)),
+        ("get", "/v1/growth", Read, get(growth)),
+        ("get", "/v1/held-out", Write, get(held_out)),
+        ("get", "/v1/examples", Read, get(examples)),
+        ("get", "/v1/download/memory", Write, get(download_memory)),
+        ("get", "/v1/download/model", Write, get(download_model)),
+        ("get", "/v1/download/onnx", Write, get(download_onnx)),
     ]
 }
 
@@ -432,7 +432,8 @@ mod tests {
             let (method, path) = cells.next()?.strip_suffix('`')?.split_once(' ')?;
             let access = match cells.next()? {
                 "open" => Open,
-                "token" => Token,
+                "read" => Read,
+                "write" => Write,
                 other => panic!("{line}: {other} is no access"),
             };
             Some((method.to_lowercase(), path.to_owned(), access))

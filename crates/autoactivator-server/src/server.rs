@@ -28,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::room::Room;
 use crate::routes::router;
 use crate::starter::Digits;
+use crate::tokens::{Token, Tokens};
 use crate::writer::Writer;
 
 /// How long requests in progress may still take when the server is told to stop.
@@ -40,8 +41,12 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 pub struct Options {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// The token that a request needs to change the model.
-    pub token: Option<String>,
+    /// The token that allows everything.
+    pub token: Option<Token>,
+    /// The token that only allows to ask.
+    pub read_token: Option<Token>,
+    /// Whether everybody who can connect may ask, without a token.
+    pub public: bool,
     /// Origins whose pages may use this server too.
     pub cors: Vec<String>,
     /// How much a request may ask for.
@@ -76,6 +81,9 @@ impl Server {
             return Err(Error::NoToken {
                 address: options.listen,
             });
+        }
+        if options.read_token.is_some() && (options.token.is_none() || options.read_token == options.token) {
+            return Err(Error::ReadTokenAlone);
         }
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -115,12 +123,13 @@ impl Server {
             let (log, thread) = Log::start()?;
             (log, Some(thread))
         };
+        let tokens = Tokens::new(options.token, options.read_token);
         let app = Arc::new(App {
             current,
             writer,
             path,
             limits,
-            guard: Guard::new(options.token.as_deref(), options.cors, loopback),
+            guard: Guard::new(tokens, options.public, options.cors, loopback),
             backbones: options.backbones,
             held_out: options.held_out.or_else(|| digits.as_ref().map(Digits::held_out)),
             digits,

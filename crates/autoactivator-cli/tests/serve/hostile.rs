@@ -233,11 +233,18 @@ fn a_flood_of_questions_keeps_no_change_from_being_made() {
     let place = Workplace::new();
     let serving = with_classes(&place, 2, &["--max-body", "1"]);
     let most = [&b"{\"rows\": [["[..], &[b' '; 1_000_000]].concat();
-    let _flood: Vec<TcpStream> = (0..12).map(|_| stall(&serving, "/v1/predict", &most)).collect();
+    let _flood: Vec<TcpStream> = (1..=4)
+        .map(|n| {
+            let stalled = stall(&serving, "/v1/predict", &most);
+            wait_until("that it has arrived", || {
+                metric(serving.address, "question_bytes") >= n * 1_000_000
+            });
+            stalled
+        })
+        .collect();
     let rows = question(10_000, &json!({}))["rows"].clone();
-    wait_until("that there is no room for questions", || {
-        serving.post("/v1/predict", &json!({ "rows": rows })).status == 429
-    });
+    let asked = serving.post("/v1/predict", &json!({ "rows": rows }));
+    assert_eq!((asked.status, asked.kind()), (429, "Busy".to_owned()));
     serving.learn(&rows, &vec!["class 0"; 10_000]);
     assert_eq!(serving.get("/v1/download/memory").status, 200);
 }

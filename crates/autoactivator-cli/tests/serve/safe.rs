@@ -28,7 +28,7 @@ fn others_are_let_in_only_with_a_token() {
     assert!(said.stderr.contains("--token-file"), "{}", said.stderr);
 
     let mut command = place.command(&words);
-    let mut serving = Serving::spawn(command.env("AUTOACTIVATOR_TOKEN", "long and random"));
+    let mut serving = Serving::spawn(command.env("AUTOACTIVATOR_TOKEN", "long and very random"));
     serving.address.set_ip([127, 0, 0, 1].into());
     let body = lesson().to_string();
     let learn =
@@ -36,16 +36,18 @@ fn others_are_let_in_only_with_a_token() {
     let none = learn(&[]);
     assert_eq!((none.status, none.kind()), (401, "Unauthorized".to_owned()));
     assert_eq!(none.header("www-authenticate"), Some("Bearer"));
-    assert_eq!(learn(&["Authorization: Bearer long and randoM"]).status, 401);
+    assert_eq!(learn(&["Authorization: Bearer long and very randoM"]).status, 401);
     assert_eq!(serving.send("DELETE", "/v1/classes/low", &[], b"").status, 401);
-    assert_eq!(learn(&["Authorization: Bearer long and random"]).status, 200);
-    assert_eq!(
-        serving.post("/v1/predict", &json!({ "rows": [[1, 1]] })).status,
-        200
-    );
-    assert_eq!(serving.read("/v1/model")["needs_token"], json!(true));
+    assert_eq!(learn(&["Authorization: Bearer long and very random"]).status, 200);
+    let ask = |path: &str, lines: &[&str]| serving.send("GET", path, lines, b"");
+    for path in ["/v1/model", "/metrics", "/v1/classes", "/v1/download/model"] {
+        assert_eq!(ask(path, &[]).status, 401, "{path}");
+    }
+    let model = ask("/v1/model", &["Authorization: Bearer long and very random"]);
+    assert_eq!(model.json()["needs_token"], json!(true));
+    assert_eq!(ask("/health", &[]).status, 200);
 
-    place.write("token", "from a file\n");
+    place.write("token", "the token from a file\n");
     drop(serving);
     let serving = small(&place, &["--token-file", "token"]);
     let learn = |token| {
@@ -54,7 +56,10 @@ fn others_are_let_in_only_with_a_token() {
             .status
     };
     assert_eq!(
-        (learn("Authorization: Bearer from a file"), learn("X: y")),
+        (
+            learn("Authorization: Bearer the token from a file"),
+            learn("X: y")
+        ),
         (200, 401)
     );
 }

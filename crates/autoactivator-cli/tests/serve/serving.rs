@@ -25,7 +25,12 @@ impl Serving {
     /// Starts `autoactivator serve` with these words on a free port, and waits until it listens.
     #[track_caller]
     pub fn start(place: &Workplace, words: &[&str]) -> Self {
-        let words = [&["serve"], words, &["--listen", "127.0.0.1:0"]].concat();
+        let here: &[&str] = if words.contains(&"--listen") {
+            &[]
+        } else {
+            &["--listen", "127.0.0.1:0"]
+        };
+        let words = [&["serve"], words, here].concat();
         Self::spawn(&mut place.command(&words))
     }
 
