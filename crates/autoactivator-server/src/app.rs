@@ -9,6 +9,7 @@ use autoactivator_data::{Extractor, Pixels};
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use rayon::ThreadPool;
 use tokio::time::timeout;
 
 use crate::body::{Input, Lesson};
@@ -49,6 +50,8 @@ pub(crate) struct App {
     pub(crate) log: Log,
     /// Bytes of answers that clients have not read yet.
     pub(crate) unread: Budget,
+    /// Threads for long work: small questions are answered inline, on threads that never wait for these.
+    pub(crate) threads: Arc<ThreadPool>,
     /// The room for questions, which need no token.
     pub(crate) questions: Room,
     /// The room for changes and downloads, separate so that they need not wait for questions, nor questions for them.
@@ -115,10 +118,11 @@ impl App {
         let turn = turn.map_err(late)?;
         let (wanted, _waiting) = Wanted::new();
         let working = self.metrics.working.count();
+        let threads = Arc::clone(&self.threads);
         let done = tokio::task::spawn_blocking(move || {
             let _counted = (working, turn);
             wanted.check()?;
-            work(&wanted)
+            threads.install(|| work(&wanted))
         });
         let done = timeout(self.limits.time, done).await.map_err(late)?;
         done.unwrap_or_else(|_| Err(Problem::unavailable("Ending", "the server is shutting down")))

@@ -35,6 +35,7 @@ mod routes;
 mod server;
 mod slow;
 pub mod starter;
+mod threads;
 mod tokens;
 mod turns;
 mod unread;

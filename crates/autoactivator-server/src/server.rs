@@ -28,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::room::Room;
 use crate::routes::router;
 use crate::starter::Digits;
+use crate::threads;
 use crate::tokens::{Token, Tokens};
 use crate::writer::Writer;
 
@@ -88,7 +89,7 @@ impl Server {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(processors)
-            // One for each turn that there is.
+            // More than there are turns.
             .max_blocking_threads(3 * processors)
             .thread_name("answering")
             .enable_all()
@@ -136,6 +137,7 @@ impl Server {
             metrics: Metrics::default(),
             log,
             unread: Budget::new(limits.all_answers()),
+            threads: Arc::new(threads::pool("asking", threads::ASKING, Some(3 * processors))?),
             questions: Room::for_questions(&limits, processors),
             changes: Room::for_changes(&limits, processors),
         });

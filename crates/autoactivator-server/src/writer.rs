@@ -21,10 +21,7 @@ use crate::journal::{Journal, Seen, seen};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::problem::Problem;
-
-/// Niceness of the threads that learn.
-#[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
+use crate::threads;
 
 /// Largest number of changes that are written together.
 const GROUP: usize = 64;
@@ -68,14 +65,14 @@ impl Writer {
             journal,
             current,
             limits,
-            threads: learning_threads()?,
+            threads: threads::pool("learning", threads::LEARNING, None)?,
             counts: Arc::clone(&counts),
             stop,
         };
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
             .spawn(move || {
-                step_back();
+                threads::step_back(threads::LEARNING);
                 desk.work(jobs);
             })?;
         Ok((Self { queue, counts }, thread))
@@ -235,18 +232,4 @@ impl Observer for Asker<'_> {
     fn interrupted(&self) -> bool {
         self.job.answer.is_closed() || self.stop.load(Ordering::Relaxed)
     }
-}
-
-fn learning_threads() -> Result<ThreadPool, Error> {
-    rayon::ThreadPoolBuilder::new()
-        .thread_name(|i| format!("learning {i}"))
-        .start_handler(|_| step_back())
-        .build()
-        .map_err(|cause| Error::System(std::io::Error::other(cause)))
-}
-
-/// Lowers the priority of the calling thread, so that threads that answer requests go first; only on Linux.
-fn step_back() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
 }

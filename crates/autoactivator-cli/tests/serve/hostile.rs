@@ -248,3 +248,22 @@ fn a_flood_of_questions_keeps_no_change_from_being_made() {
     serving.learn(&rows, &vec!["class 0"; 10_000]);
     assert_eq!(serving.get("/v1/download/memory").status, 200);
 }
+
+#[test]
+fn small_questions_do_not_wait_for_long_ones() {
+    let place = Workplace::new();
+    let serving = with_classes(&place, 400, &[]);
+    let long = question(10_000, &json!({ "top": 3 }));
+    let small = question(1, &json!({ "top": 3 }));
+    thread::scope(|scope| {
+        let ask_long = || assert_eq!(serving.post("/v1/predict", &long).status, 200);
+        let asking: Vec<_> = (0..4).map(|_| scope.spawn(ask_long)).collect();
+        let mut answered = 0;
+        while !asking.iter().all(thread::ScopedJoinHandle::is_finished) {
+            assert_eq!(serving.post("/v1/predict", &small).status, 200);
+            answered += 1;
+        }
+        println!("{answered} small questions were answered meanwhile");
+        assert!(answered > 10, "{answered} small questions");
+    });
+}
