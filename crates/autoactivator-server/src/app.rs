@@ -1,6 +1,7 @@
 //! What every handler shares: the current edition, the writer and the limits; how a body is read and turned
 //! into rows, and which threads do the work so that no request waits for another.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use rayon::ThreadPool;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::body::{Input, Lesson};
@@ -25,6 +27,7 @@ use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::room::Room;
 use crate::starter::Digits;
+use crate::turns::Turns;
 use crate::wanted::Wanted;
 use crate::writer::Writer;
 
@@ -33,6 +36,19 @@ const SMALL_BODY: usize = 64 << 10;
 
 /// Multiply-adds that are done inline: a fraction of a millisecond.
 const SMALL_WORK: usize = 4 << 20;
+
+/// Multiply-adds of a question that has turns of its own: a fraction of a second.
+const SHORT_WORK: usize = 256 << 20;
+
+/// How much work a question is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// So little that it is answered inline.
+    Small,
+    /// It waits only for others that are as short.
+    Short,
+    Much,
+}
 
 /// What every handler shares.
 pub(crate) struct App {
@@ -51,9 +67,11 @@ pub(crate) struct App {
     /// Bytes of answers that clients have not read yet.
     pub(crate) unread: Budget,
     /// Threads for long work: small questions are answered inline, on threads that never wait for these.
-    pub(crate) threads: Arc<ThreadPool>,
+    pub(crate) threads: ThreadPool,
     /// The room for questions, which need no token.
     pub(crate) questions: Room,
+    /// Turns at questions that are neither small nor long, so that they do not wait for long ones.
+    pub(crate) short: Turns,
     /// The room for changes and downloads, separate so that they need not wait for questions, nor questions for them.
     pub(crate) changes: Room,
 }
@@ -94,35 +112,42 @@ impl App {
         })
     }
 
-    /// Whether a question can be answered inline, judged before it is parsed: few bytes, and little work for
-    /// as many rows as they can hold.
-    pub(crate) fn is_small(&self, received: &Received, edition: &Edition) -> bool {
-        let n_features = edition.model.n_features().unwrap_or(1).max(1);
-        // A number takes at least two bytes.
-        let rows = (received.bytes.len() / (2 * n_features)).max(1);
-        received.bytes.len() <= SMALL_BODY
-            && received.content_type.starts_with("application/json")
-            && rows.saturating_mul(edition.multiply_adds) <= SMALL_WORK
+    /// How much work a question is, judged before it is parsed: by its bytes, and by the rows that they can hold.
+    pub(crate) fn effort(&self, received: &Received, edition: &Edition) -> Effort {
+        if received.bytes.len() > SMALL_BODY || !received.content_type.starts_with("application/json") {
+            return Effort::Much;
+        }
+        // Each row begins with a bracket, and so does the list of them.
+        let brackets = received.bytes.iter().filter(|&&byte| byte == b'[').count();
+        let rows = brackets.saturating_sub(1).max(1);
+        match rows.saturating_mul(edition.multiply_adds) {
+            ..=SMALL_WORK => Effort::Small,
+            ..=SHORT_WORK => Effort::Short,
+            _ => Effort::Much,
+        }
     }
 
     /// Runs longer work on its own threads, once it is the client's turn. It is told when nobody waits for it
     /// any more: when the time is up, or this future is dropped because the client has gone.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
-        room: &Room,
+        turns: &Turns,
         client: Client,
         work: impl FnOnce(&Wanted) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let late = |_| Problem::timeout("the answer took too long: ask for less at a time");
-        let turn = timeout(self.limits.time, room.turns.wait(client)).await;
+        let turn = timeout(self.limits.time, turns.wait(client)).await;
         let turn = turn.map_err(late)?;
         let (wanted, _waiting) = Wanted::new();
         let working = self.metrics.working.count();
-        let threads = Arc::clone(&self.threads);
-        let done = tokio::task::spawn_blocking(move || {
+        let (answer, done) = oneshot::channel();
+        self.threads.spawn(move || {
             let _counted = (working, turn);
-            wanted.check()?;
-            threads.install(|| work(&wanted))
+            let work = || wanted.check().map_err(Problem::from).and_then(|()| work(&wanted));
+            // Work that panics leaves its client without an answer, and nothing else.
+            if let Ok(done) = catch_unwind(AssertUnwindSafe(work)) {
+                drop(answer.send(done));
+            }
         });
         let done = timeout(self.limits.time, done).await.map_err(late)?;
         done.unwrap_or_else(|_| Err(Problem::unavailable("Ending", "the server is shutting down")))

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::answers;
-use crate::app::{App, Received};
+use crate::app::{App, Effort, Received};
 use crate::assets;
 use crate::body::{self, Question};
 use crate::change::Change;
@@ -200,7 +200,7 @@ async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMa
     .await
 }
 
-/// Answers a question from the current edition: inline if it is little work, otherwise on a worker thread.
+/// Answers a question from the current edition: inline if it is little work, otherwise on a thread for such work.
 async fn ask(
     app: &Arc<App>,
     client: Client,
@@ -211,16 +211,16 @@ async fn ask(
     let limit = app.limits.body_bytes;
     let received = app.read(&app.questions, client, headers, body, limit).await?;
     let edition = app.edition();
-    let small = app.is_small(&received, &edition);
+    let effort = app.effort(&received, &edition);
     let at_hand = Arc::clone(app);
     let reply = move |wanted: &Wanted| {
         let question = body::predict(&received.content_type, &received.bytes, &at_hand.limits)?;
         answer(&at_hand, &edition, question, wanted)
     };
-    if small {
-        reply(&Wanted::default())
-    } else {
-        app.work(&app.questions, client, reply).await
+    match effort {
+        Effort::Small => reply(&Wanted::default()),
+        Effort::Short => app.work(&app.short, client, reply).await,
+        Effort::Much => app.work(&app.questions.turns, client, reply).await,
     }
 }
 
@@ -247,7 +247,7 @@ async fn change_by(
 ) -> Answered {
     let (at_hand, edition) = (Arc::clone(app), app.edition());
     let change = app
-        .work(&app.changes, client, move |wanted| {
+        .work(&app.changes.turns, client, move |wanted| {
             let lesson = body::learn(&received.content_type, &received.bytes, &at_hand.limits)?;
             let features = lesson.features.clone();
             let (x, y) = at_hand.lesson(&edition.model, lesson, wanted)?;
@@ -262,7 +262,7 @@ async fn merge(State(app): Shared, Extension(client): Asker, headers: HeaderMap,
     let received = app.read(&app.changes, client, &headers, body, limit).await?;
     let key = Key::of(&headers, "/v1/merge", &received.bytes)?;
     let change = app
-        .work(&app.changes, client, move |_| {
+        .work(&app.changes.turns, client, move |_| {
             let addition = body::merge(&received.content_type, &received.bytes)?;
             Ok(Change::Merge(addition.model, addition.base))
         })
@@ -340,7 +340,7 @@ async fn held_out(State(app): Shared, Extension(client): Asker) -> Answered {
         }
         Ok(json_response(edition.examined.get().unwrap_or(&Value::Null)))
     };
-    app.work(&app.changes, client, look).await
+    app.work(&app.changes.turns, client, look).await
 }
 
 /// Which examples are asked for.
@@ -408,7 +408,7 @@ async fn download(
             Ok(edition.files[place].get_or_init(|| bytes).clone())
         }
     };
-    let bytes = app.work(&app.changes, client, make).await?;
+    let bytes = app.work(&app.changes.turns, client, make).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (

@@ -30,6 +30,7 @@ use crate::routes::router;
 use crate::starter::Digits;
 use crate::threads;
 use crate::tokens::{Token, Tokens};
+use crate::turns::Turns;
 use crate::writer::Writer;
 
 /// How long requests in progress may still take when the server is told to stop.
@@ -89,8 +90,6 @@ impl Server {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(processors)
-            // More than there are turns.
-            .max_blocking_threads(3 * processors)
             .thread_name("answering")
             .enable_all()
             .build()?;
@@ -137,8 +136,10 @@ impl Server {
             metrics: Metrics::default(),
             log,
             unread: Budget::new(limits.all_answers()),
-            threads: Arc::new(threads::pool("asking", threads::ASKING, Some(3 * processors))?),
+            // As many as there are turns, or more.
+            threads: threads::pool("asking", threads::ASKING, Some(4 * processors + 1))?,
             questions: Room::for_questions(&limits, processors),
+            short: Turns::new(processors, processors + 1),
             changes: Room::for_changes(&limits, processors),
         });
         Ok(Self {
