@@ -30,7 +30,7 @@ class Client:
     url : str
         Address of the server, such as ``"http://127.0.0.1:7878"``.
     token : str or None, default=None
-        The token that the server requires for changes, if any.
+        The token that the server requires, if any: the read token is enough to ask.
     label_type : {None, int, float, bool, str}, default=None
         Type of the labels: a server knows only names. None means integers if all names are whole numbers.
     timeout : float, default=120.0

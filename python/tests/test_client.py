@@ -113,12 +113,12 @@ def test_mistakes_raise_what_the_estimator_raises(serve, clusters):
 
 def test_a_token_is_sent_where_one_is_needed(serve, clusters):
     X, y = clusters
-    url = serve("--empty", token="long and random")
+    url = serve("--empty", token="long and very random")
     for mistake in (lambda client: client.partial_fit(X, y), lambda client: client.download()):
         with pytest.raises(error.ServerError, match="needs the server's token") as refused:
             mistake(Client(url))
         assert (refused.value.kind, refused.value.status) == ("Unauthorized", 401)
-    client = Client(url, token="long and random")
+    client = Client(url, token="long and very random")
     assert client.partial_fit(X[y == 0], y[y == 0]).classes_.tolist() == [0]
     assert client.download() and client.download("onnx")
     with pytest.raises(error.CannotRejectError, match="the model knows only one class"):

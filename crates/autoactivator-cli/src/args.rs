@@ -63,6 +63,9 @@ pub enum Command {
     #[cfg(feature = "server")]
     /// Teach it live: learn and predict over HTTP, with a page to draw on
     Serve(ServeArgs),
+    #[cfg(feature = "server")]
+    /// Make a token for serve
+    Token,
     /// Fetch data sets known by name, or show which are here
     #[cfg(feature = "fetch")]
     #[command(subcommand)]

@@ -54,7 +54,7 @@ pub fn open_to_serve(
 ) -> Result<Option<Extractor>> {
     match open(args, data, expected) {
         Err(error) if error.downcast_ref::<Lost>().is_some_and(|lost| !lost.changed) => {
-            eprintln!("note: no images are taken: {error}");
+            say!("note: no images are taken: {error}");
             Ok(None)
         }
         opened => opened,
@@ -89,7 +89,7 @@ fn open_one(args: &ImageArgs, path: &Path, known: Option<&Identity>) -> Result<B
     };
     let backbone = Backbone::open(path, spec, args.engine)?;
     if let Some(note) = backbone.note() {
-        eprintln!("note: {note}");
+        say!("note: {note}");
     }
     Ok(backbone)
 }

@@ -14,6 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{DataArgs, named_data_dir};
 use crate::interrupt;
+use crate::terminal;
 
 #[derive(Debug, Subcommand)]
 pub enum DataCommand {
@@ -73,10 +74,10 @@ fn get(args: &DataGetArgs) -> Result<()> {
         bar.finish();
         let path = folder.join(&entry.name);
         match got? {
-            Got::Fetched => eprintln!("{}: fetched, content verified", entry.name),
-            Got::AlreadyHere => eprintln!("{}: already here, content verified", entry.name),
+            Got::Fetched => say!("{}: fetched, content verified", entry.name),
+            Got::AlreadyHere => say!("{}: already here, content verified", entry.name),
         }
-        writeln!(std::io::stdout(), "{}", path.display())?;
+        writeln!(terminal::stdout(), "{}", path.display())?;
     }
     Ok(())
 }
@@ -118,7 +119,7 @@ fn destination(entry: &Entry, args: &DataGetArgs) -> Result<PathBuf> {
             Ok(_) => return Ok(folder),
             Err(error) => {
                 if let Some(error) = last.replace(error) {
-                    eprintln!("{error}");
+                    say!("{error}");
                 }
             }
         }
@@ -136,7 +137,7 @@ fn list(args: &DataListArgs) -> Result<()> {
     } else {
         table(&listed)
     };
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    terminal::stdout().write_all(text.as_bytes())?;
     Ok(())
 }
 
@@ -207,7 +208,7 @@ impl Watcher for FetchBar {
     }
 
     fn note(&mut self, message: &str) {
-        self.bar.suspend(|| eprintln!("{message}"));
+        self.bar.suspend(|| say!("{message}"));
     }
 
     fn interrupted(&self) -> bool {

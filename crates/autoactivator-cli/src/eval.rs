@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::EvalArgs;
 use crate::rows::{Expected, RowSource};
+use crate::terminal;
 
 /// Number of classes shown in the table: those with the lowest accuracy.
 const SHOWN: usize = 10;
@@ -38,7 +39,7 @@ pub fn eval(args: &EvalArgs) -> Result<()> {
     } else {
         found.as_text(&args.rows.name(), model.classes())
     };
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    terminal::stdout().write_all(text.as_bytes())?;
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use autoactivator_data::table::TableWriter;
 use crate::args::{FeaturesArgs, PartName};
 use crate::output::{Output, Replace};
 use crate::rows::{Expected, RowSource};
+use crate::terminal;
 
 pub fn features(args: &FeaturesArgs) -> Result<()> {
     let output = Output::new(&args.output, &[&args.rows.rows], Replace::Files)?;
@@ -22,7 +23,7 @@ pub fn features(args: &FeaturesArgs) -> Result<()> {
     let name = format!("autoactivator-stdout-{}.csv", std::process::id());
     let beside = std::env::temp_dir().join(name);
     let copied = write(args, &beside).and_then(|()| {
-        io::copy(&mut File::open(&beside)?, &mut io::stdout().lock())?;
+        io::copy(&mut File::open(&beside)?, &mut terminal::stdout())?;
         Ok(())
     });
     // A leftover in the folder for temporary files does no harm.
@@ -44,7 +45,7 @@ fn write(args: &FeaturesArgs, output: &Path) -> Result<()> {
         writer.write(&batch)?;
     }
     writer.finish()?;
-    eprintln!(
+    say!(
         "{}: {} of {}",
         args.output.display(),
         counted(n_rows, "row"),

@@ -9,6 +9,7 @@ use autoactivator_data::origin::name_of;
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
+use crate::terminal;
 
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let model = Model::load(&args.model)?;
@@ -18,7 +19,7 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
     } else {
         summary(&*model, file_bytes) + &origin(&model) + &model.details()
     };
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    terminal::stdout().write_all(text.as_bytes())?;
     Ok(())
 }
 

@@ -50,9 +50,9 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     receipt.file_bytes = Some(file.write(&model)?);
     receipt.seconds = started.elapsed().as_secs_f64();
     for warning in &receipt.warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
-    eprintln!("{}: {receipt}", args.model.display());
+    say!("{}: {receipt}", args.model.display());
     Ok(())
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted.
 
+#[macro_use]
+mod terminal;
+
 mod answers;
 mod args;
 mod backbones;
@@ -27,6 +30,8 @@ mod run;
 mod serve;
 mod short_help;
 mod stdin;
+#[cfg(feature = "server")]
+mod token;
 
 use std::process::ExitCode;
 
@@ -55,6 +60,8 @@ fn main() -> ExitCode {
         Command::Export(args) => memory::export(args),
         #[cfg(feature = "server")]
         Command::Serve(args) => serve::serve(args),
+        #[cfg(feature = "server")]
+        Command::Token => token::token(),
         #[cfg(feature = "fetch")]
         Command::Data(command) => data::data(command),
     };
@@ -62,7 +69,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", message(&error));
+            say!("error: {}", message(&error));
             ExitCode::from(if interrupt::requested() { 130 } else { 2 })
         }
     }

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use autoactivator::format::NewFile;
 
+use crate::terminal;
+
 /// The name of stdin and stdout.
 pub const STANDARD: &str = "-";
 
@@ -99,7 +101,7 @@ impl Output {
     /// Begins to write.
     pub fn create(&self) -> Result<Writer> {
         let Some(path) = &self.file else {
-            let to = Box::new(BufWriter::new(std::io::stdout().lock()));
+            let to = Box::new(BufWriter::new(terminal::stdout()));
             return Ok(Writer { to, file: None });
         };
         // A device or a pipe has no place beside it: what is written to it is gone.

@@ -92,7 +92,7 @@ impl Tally {
             0 => String::new(),
             n => format!(", {n} unknown"),
         };
-        eprintln!(
+        say!(
             "{} of {} right ({percent:.2} %){rejected}",
             self.right,
             counted(self.rows, "row")

@@ -132,11 +132,11 @@ impl<'a> RowSource<'a> {
     fn tell_reading(&self, expected: &Expected<'_>) {
         let reading = self.reading();
         for note in &reading.notes {
-            eprintln!("note: {}: {note}", self.args.name());
+            say!("note: {}: {note}", self.args.name());
         }
         let by_position = reading.features.is_none() && expected.features.is_some();
         if by_position && matches!(self.content, Content::Table(_)) {
-            eprintln!(
+            say!(
                 "note: {}: the columns have no names: they are taken in the order of the model's features",
                 self.args.name()
             );
@@ -473,17 +473,17 @@ fn default_cache() -> Option<PathBuf> {
 /// Reports warnings and skipped images, once all images have been read.
 fn tell(rows: &ImageRows<'_>) {
     for warning in rows.warnings() {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     let skipped = rows.skipped();
     for image in skipped {
-        eprintln!("skipped: {}", image.reason);
+        say!("skipped: {}", image.reason);
     }
     if !skipped.is_empty() {
         let (images, was) = (
             counted(skipped.len(), "image"),
             if skipped.len() == 1 { "was" } else { "were" },
         );
-        eprintln!("{images} could not be read and {was} skipped");
+        say!("{images} could not be read and {was} skipped");
     }
 }

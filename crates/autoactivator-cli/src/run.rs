@@ -18,6 +18,7 @@ use crate::image_args::ImageArgs;
 use crate::output::{Output, Replace, check_ending, is_standard};
 use crate::progress::ExamBar;
 use crate::stdin::Spool;
+use crate::terminal;
 
 pub fn run(args: &RunArgs) -> Result<()> {
     let mut experiment = asked(args)?;
@@ -77,7 +78,7 @@ fn admitted(experiment: &mut Experiment, found: &Found) -> Result<Dataset> {
     let open = found.open()?;
     experiment.admit(&open.outline()?)?;
     for absence in &experiment.left_out {
-        eprintln!("note: {} left out: {}", absence.learner, absence.reason);
+        say!("note: {} left out: {}", absence.learner, absence.reason);
     }
     open.read()
 }
@@ -115,7 +116,7 @@ fn outputs(args: &RunArgs, found: &Found) -> Result<Outputs> {
 fn deliver(outputs: &Outputs, record: &Record) -> Result<()> {
     let json = outputs.json.as_ref();
     if json.is_none_or(|json| json.file().is_some()) {
-        write!(std::io::stdout().lock(), "{}", report::table(record))?;
+        write!(terminal::stdout(), "{}", report::table(record))?;
     }
     if let Some(json) = json {
         json.write(format!("{}\n", serde_json::to_string_pretty(record)?).as_bytes())?;
@@ -123,7 +124,7 @@ fn deliver(outputs: &Outputs, record: &Record) -> Result<()> {
     if let Some(report) = &outputs.report {
         report.write(report::html(record).as_bytes())?;
         if let Some(file) = report.file() {
-            eprintln!("report: {}", file.display());
+            say!("report: {}", file.display());
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! `autoactivator serve`: starts the server on a model file, which is created if it does not exist.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use autoactivator::{ConsolidationParams, Error, Model, ModelFile};
 use autoactivator_data::Extractor;
 use autoactivator_data::Part;
 use autoactivator_data::origin::difference;
-use autoactivator_server::{HeldOut, Limits, Options, Server, starter};
+use autoactivator_server::{HeldOut, Limits, Options, Server, Token, starter};
 use clap::Args;
 
 use crate::args::{DataArgs, NewModelArgs, RowsArgs};
@@ -21,8 +21,9 @@ use crate::interrupt;
 use crate::learn::make;
 use crate::rows::{Expected, RowSource};
 
-/// The environment variable that holds the token.
+/// The environment variables that hold the token and the read token.
 const TOKEN: &str = "AUTOACTIVATOR_TOKEN";
+const READ_TOKEN: &str = "AUTOACTIVATOR_READ_TOKEN";
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
@@ -44,9 +45,17 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ROWS")]
     held_out: Option<PathBuf>,
 
-    /// File that holds the token for changes and downloads [default: the variable AUTOACTIVATOR_TOKEN; not needed on this machine]
+    /// File that holds the token, which allows everything [default: the variable AUTOACTIVATOR_TOKEN; not needed on this machine]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+
+    /// File that holds the read token, which only allows to ask [default: the variable AUTOACTIVATOR_READ_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    read_token_file: Option<PathBuf>,
+
+    /// Let everybody who can connect ask; without this, other machines need a token for everything
+    #[arg(long, conflicts_with = "read_token_file")]
+    public: bool,
 
     /// Origin whose pages may also send requests, such as https://lab.example; can be given several times
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
@@ -86,6 +95,10 @@ struct LimitArgs {
     #[arg(long, value_name = "MB", default_value_t = Limits::default().model_bytes >> 20, value_parser = megabytes)]
     max_model: usize,
 
+    /// Megabytes of the answers to one request
+    #[arg(long, value_name = "MB", default_value_t = Limits::default().answer_bytes >> 20, value_parser = megabytes)]
+    max_answer: usize,
+
     /// Megabytes per image file
     #[arg(long, value_name = "MB", default_value_t = Limits::default().image_bytes >> 20, value_parser = megabytes)]
     max_image: usize,
@@ -109,6 +122,7 @@ impl LimitArgs {
             rows: self.max_rows,
             body_bytes: self.max_body << 20,
             model_bytes: self.max_model << 20,
+            answer_bytes: self.max_answer << 20,
             image_bytes: self.max_image << 20,
             queue: self.max_queue,
             connections: self.max_connections,
@@ -119,7 +133,8 @@ impl LimitArgs {
 }
 
 pub fn serve(args: &ServeArgs) -> Result<()> {
-    let token = token(args)?;
+    let token = token(args.token_file.as_deref(), "--token-file", TOKEN)?;
+    let read_token = read_token(args)?;
     // The lock is held from here on, so nobody else can change the file between reading and writing. It also shows
     // whether the folder can be written to.
     let file = ModelFile::lock(&args.model)?;
@@ -130,6 +145,8 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
     let options = Options {
         listen: args.listen,
         token,
+        read_token,
+        public: args.public,
         cors: args.cors.clone(),
         limits: args.limits.limits(),
         backbones,
@@ -148,7 +165,7 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
         }
         stop.store(true, Ordering::Relaxed);
     });
-    eprintln!(
+    say!(
         "{}: listening on http://{} - Ctrl-C stops it",
         args.model.display(),
         server.address()
@@ -180,7 +197,7 @@ fn open(found: Option<Model>, args: &ServeArgs, backbones: Option<&Extractor>) -
     Ok(model)
 }
 
-fn held_out(args: &ServeArgs, rows: &std::path::Path, model: &Model) -> Result<HeldOut> {
+fn held_out(args: &ServeArgs, rows: &Path, model: &Model) -> Result<HeldOut> {
     let rows = RowsArgs::of_images(rows.to_owned(), args.images.clone(), args.data.clone());
     let (x, y) = RowSource::open(&rows, Part::Test, &Expected::of(Some(model), &args.model))?.collect(&[])?;
     if let Some(expected) = model.n_features() {
@@ -196,22 +213,28 @@ fn held_out(args: &ServeArgs, rows: &std::path::Path, model: &Model) -> Result<H
     })
 }
 
-/// The token from the file or from the environment.
-fn token(args: &ServeArgs) -> Result<Option<String>> {
-    let given = match &args.token_file {
+/// A token from the file of an option, or from a variable.
+fn token(file: Option<&Path>, option: &str, variable: &str) -> Result<Option<Token>> {
+    let (text, from) = match file {
         Some(path) => {
-            let named = || format!("--token-file {}", path.display());
-            Some(std::fs::read_to_string(path).with_context(named)?)
+            let from = format!("{option} {}", path.display());
+            let text = std::fs::read_to_string(path).with_context(|| from.clone())?;
+            (text, from)
         }
-        None => std::env::var(TOKEN).ok(),
+        None => match std::env::var(variable) {
+            Ok(text) => (text, variable.to_owned()),
+            Err(_) => return Ok(None),
+        },
     };
-    let given = given.map(|token| token.trim().to_owned());
-    match given {
-        Some(token) if token.is_empty() => {
-            bail!("the token is empty: give a long random one, with --token-file or the variable {TOKEN}")
-        }
-        given => Ok(given),
+    Ok(Some(Token::new(&text).context(from)?))
+}
+
+/// The read token; none if everybody may ask.
+fn read_token(args: &ServeArgs) -> Result<Option<Token>> {
+    if args.public {
+        return Ok(None);
     }
+    token(args.read_token_file.as_deref(), "--read-token-file", READ_TOKEN)
 }
 
 fn origin(text: &str) -> Result<String, String> {

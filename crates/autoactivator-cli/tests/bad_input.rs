@@ -906,3 +906,21 @@ fn a_model_goes_on_after_bad_input() {
     assert_eq!(place.succeed(&["predict", "model", "plain.csv"]).stdout, expected);
     place.learn("model", "next.csv");
 }
+
+#[test]
+fn control_characters_in_names_do_not_reach_the_terminal() {
+    let place = Workplace::new();
+    place.write("rows.csv", clusters(&["a", "b"], 4));
+    place.succeed(&["learn", "m.aact", "rows.csv"]);
+    for words in [
+        &["drop-class", "m.aact", "c\u{1b}[2J"][..],
+        &["inspect", "c\u{1b}[2J"],
+        &["predict", "m.aact", "c\u{1b}[2J"],
+        &["serve", "c\u{1b}[2J/m.aact"],
+    ] {
+        let said = place.run(words);
+        assert_eq!(said.code, Some(2), "{words:?}");
+        assert!(said.stderr.contains("c\\u{1b}[2J"), "{}", said.stderr);
+        assert!(!said.stderr.contains('\u{1b}'), "{}", said.stderr);
+    }
+}

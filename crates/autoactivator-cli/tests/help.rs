@@ -11,7 +11,7 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "run",
     "reproduce",
     "learn",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 15] = [
     "rename-class",
     "export",
     "serve",
+    "token",
     "data",
 ];
 

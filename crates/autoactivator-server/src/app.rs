@@ -1,25 +1,34 @@
 //! What every handler shares: the current edition, the writer and the limits; how a body is read and turned
 //! into rows, and which threads do the work so that no request waits for another.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use autoactivator::{Labels, Model, Table};
 use autoactivator_data::{Extractor, Pixels};
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use rayon::ThreadPool;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::body::{Input, Lesson};
+use crate::budget::{Budget, Share};
+use crate::client::Client;
 use crate::describe::image_of;
 use crate::edition::{Current, Edition};
 use crate::guard::Guard;
 use crate::held_out::HeldOut;
 use crate::limits::Limits;
+use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
+use crate::room::Room;
 use crate::starter::Digits;
+use crate::turns::Turns;
+use crate::wanted::Wanted;
 use crate::writer::Writer;
 
 /// Largest body, in bytes, whose request is answered inline.
@@ -28,10 +37,25 @@ const SMALL_BODY: usize = 64 << 10;
 /// Multiply-adds that are done inline: a fraction of a millisecond.
 const SMALL_WORK: usize = 4 << 20;
 
+/// Multiply-adds of a question that has turns of its own: a fraction of a second.
+const SHORT_WORK: usize = 256 << 20;
+
+/// How much work a question is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// So little that it is answered inline.
+    Small,
+    /// It waits only for others that are as short.
+    Short,
+    Much,
+}
+
 /// What every handler shares.
 pub(crate) struct App {
     pub(crate) current: Arc<Current>,
     pub(crate) writer: Writer,
+    /// The model file.
+    pub(crate) path: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
     /// The backbones in front of the model, if there are any.
@@ -39,20 +63,24 @@ pub(crate) struct App {
     pub(crate) held_out: Option<HeldOut>,
     pub(crate) digits: Option<Digits>,
     pub(crate) metrics: Metrics,
-    pub(crate) quiet: bool,
-    /// Permits for the bodies being read or worked on, in KiB.
-    pub(crate) bodies: Arc<Semaphore>,
-    /// Permits for questions that take longer.
-    pub(crate) questions: Arc<Semaphore>,
-    /// Permits for lessons that are being prepared for learning, separate so that no question waits for one.
-    pub(crate) lessons: Arc<Semaphore>,
+    pub(crate) log: Log,
+    /// Bytes of answers that clients have not read yet.
+    pub(crate) unread: Budget,
+    /// Threads for long work: small questions are answered inline, on threads that never wait for these.
+    pub(crate) threads: ThreadPool,
+    /// The room for questions, which need no token.
+    pub(crate) questions: Room,
+    /// Turns at questions that are neither small nor long, so that they do not wait for long ones.
+    pub(crate) short: Turns,
+    /// The room for changes and downloads, separate so that they need not wait for questions, nor questions for them.
+    pub(crate) changes: Room,
 }
 
-/// A body that was read, and the permit for its size.
+/// A body that was read, and the share of its client.
 pub(crate) struct Received {
     pub(crate) content_type: String,
-    pub(crate) bytes: Bytes,
-    _room: OwnedSemaphorePermit,
+    pub(crate) bytes: Vec<u8>,
+    _share: Share,
 }
 
 impl App {
@@ -60,66 +88,66 @@ impl App {
         self.current.read()
     }
 
-    /// Reads a body of at most `limit` bytes; a larger one is refused by its declared length before it is read.
+    /// Reads a body of at most `limit` bytes; a larger one is refused by its declared length before it is read. A client
+    /// holds as much of the room as it has sent, so that those that stall hold next to nothing.
     pub(crate) async fn read(
         &self,
+        room: &Room,
+        client: Client,
         headers: &HeaderMap,
         body: Body,
         limit: usize,
     ) -> Result<Received, Problem> {
-        let too_large = || {
-            Problem::too_large(format!(
-                "the body is larger than {limit} bytes: send less at a time"
-            ))
-        };
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let stated = text(header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
         if stated.is_some_and(|length| length > limit) {
-            return Err(too_large());
+            return Err(too_large(limit));
         }
-        let kilobytes = stated.unwrap_or(limit) / 1024 + 1;
-        let room = Arc::clone(&self.bodies)
-            .try_acquire_many_owned(u32::try_from(kilobytes).unwrap_or(u32::MAX))
-            .map_err(|_| Problem::busy("too much is being sent at the same time: try again later"))?;
-        let arrived = timeout(self.limits.time, Limited::new(body, limit).collect()).await;
-        let collected = arrived.map_err(|_| Problem::slow_body())?;
-        let bytes = collected.map_err(|error| {
-            if error.is::<LengthLimitError>() {
-                too_large()
-            } else {
-                Problem::bad_request("the body was cut off: send it again")
-            }
-        })?;
+        let mut share = room.bodies.share(client);
+        let arrived = timeout(self.limits.time, collect(body, limit, &mut share)).await;
         Ok(Received {
             content_type: text(header::CONTENT_TYPE).unwrap_or_default().to_owned(),
-            bytes: bytes.to_bytes(),
-            _room: room,
+            bytes: arrived.map_err(|_| Problem::slow_body())??,
+            _share: share,
         })
     }
 
-    /// Whether a question can be answered inline, judged before it is parsed: few bytes, and little work for
-    /// as many rows as they can hold.
-    pub(crate) fn is_small(&self, received: &Received, edition: &Edition) -> bool {
-        let n_features = edition.model.n_features().unwrap_or(1).max(1);
-        // A number takes at least two bytes.
-        let rows = (received.bytes.len() / (2 * n_features)).max(1);
-        received.bytes.len() <= SMALL_BODY
-            && received.content_type.starts_with("application/json")
-            && rows.saturating_mul(edition.multiply_adds) <= SMALL_WORK
+    /// How much work a question is, judged before it is parsed: by its bytes, and by the rows that they can hold.
+    pub(crate) fn effort(&self, received: &Received, edition: &Edition) -> Effort {
+        if received.bytes.len() > SMALL_BODY || !received.content_type.starts_with("application/json") {
+            return Effort::Much;
+        }
+        // Each row begins with a bracket, and so does the list of them.
+        let brackets = received.bytes.iter().filter(|&&byte| byte == b'[').count();
+        let rows = brackets.saturating_sub(1).max(1);
+        match rows.saturating_mul(edition.multiply_adds) {
+            ..=SMALL_WORK => Effort::Small,
+            ..=SHORT_WORK => Effort::Short,
+            _ => Effort::Much,
+        }
     }
 
-    /// Runs longer work on its own threads, as far as there are permits for its kind.
+    /// Runs longer work on its own threads, once it is the client's turn. It is told when nobody waits for it
+    /// any more: when the time is up, or this future is dropped because the client has gone.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
-        room: &Arc<Semaphore>,
-        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+        turns: &Turns,
+        client: Client,
+        work: impl FnOnce(&Wanted) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let late = |_| Problem::timeout("the answer took too long: ask for less at a time");
-        let permit = timeout(self.limits.time, Arc::clone(room).acquire_owned()).await;
-        let permit = permit.map_err(late)?;
-        let done = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            work()
+        let turn = timeout(self.limits.time, turns.wait(client)).await;
+        let turn = turn.map_err(late)?;
+        let (wanted, _waiting) = Wanted::new();
+        let working = self.metrics.working.count();
+        let (answer, done) = oneshot::channel();
+        self.threads.spawn(move || {
+            let _counted = (working, turn);
+            let work = || wanted.check().map_err(Problem::from).and_then(|()| work(&wanted));
+            // Work that panics leaves its client without an answer, and nothing else.
+            if let Ok(done) = catch_unwind(AssertUnwindSafe(work)) {
+                drop(answer.send(done));
+            }
         });
         let done = timeout(self.limits.time, done).await.map_err(late)?;
         done.unwrap_or_else(|_| Err(Problem::unavailable("Ending", "the server is shutting down")))
@@ -131,6 +159,7 @@ impl App {
         model: &Model,
         input: Input<'_>,
         features: Option<&[String]>,
+        wanted: &Wanted,
     ) -> Result<Table, Problem> {
         let images = match input {
             Input::Rows(table) => return in_order(model, table, features),
@@ -138,7 +167,7 @@ impl App {
         };
         let most_bytes = self.limits.decoded_bytes();
         if let Some(backbones) = &self.backbones {
-            return Ok(backbones.of_images(&images, most_bytes)?);
+            return Ok(backbones.of_images(&images, most_bytes, wanted)?);
         }
         let shape = image_of(&**model).ok_or_else(|| {
             Problem::wrong_model(
@@ -146,18 +175,52 @@ impl App {
                 "the model takes rows, not images: send rows, or start the server with the model's --backbone",
             )
         })?;
-        Ok(Extractor::Pixels(Pixels::new(shape)?).of_images(&images, most_bytes)?)
+        Ok(Extractor::Pixels(Pixels::new(shape)?).of_images(&images, most_bytes, wanted)?)
     }
 
     /// The rows and labels of a lesson.
-    pub(crate) fn lesson(&self, model: &Model, lesson: Lesson<'_>) -> Result<(Table, Labels), Problem> {
+    pub(crate) fn lesson(
+        &self,
+        model: &Model,
+        lesson: Lesson<'_>,
+        wanted: &Wanted,
+    ) -> Result<(Table, Labels), Problem> {
         let mut labels = Labels::from_names(&lesson.classes);
         if let Some(weights) = lesson.weights {
             labels = labels.weighed(weights)?;
         }
-        let table = self.table(model, lesson.input, lesson.features.as_deref())?;
+        let table = self.table(model, lesson.input, lesson.features.as_deref(), wanted)?;
         Ok((table, labels))
     }
+}
+
+/// Reads a body, as far as the limit and the client's share allow.
+async fn collect(body: Body, limit: usize, share: &mut Share) -> Result<Vec<u8>, Problem> {
+    let mut body = Limited::new(body, limit);
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                too_large(limit)
+            } else {
+                Problem::bad_request("the body was cut off: send it again")
+            }
+        })?;
+        let Ok(data) = frame.into_data() else { continue };
+        if !share.grow(data.len()) {
+            return Err(Problem::busy(
+                "too much is being sent at the same time: try again later",
+            ));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+fn too_large(limit: usize) -> Problem {
+    Problem::too_large(format!(
+        "the body is larger than {limit} bytes: send less at a time"
+    ))
 }
 
 /// Rows in the order of the model's features. Rows that do not name theirs are taken as they are.

@@ -1,11 +1,13 @@
 //! The page and its files, embedded from `web/` beside the sources. Nothing is loaded from anywhere else; the
 //! content security policy makes the browser enforce that.
 
+use axum::Extension;
 use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
+use crate::unread::Kept;
 
 /// Only our own files; images and videos may also be made by the page itself.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
@@ -84,7 +86,7 @@ fn respond(asset: &Asset) -> Response {
         (header::HeaderName::from_static("permissions-policy"), PERMISSIONS),
         (header::CACHE_CONTROL, "no-cache"),
     ];
-    (headers, asset.content).into_response()
+    (Extension(Kept), headers, asset.content).into_response()
 }
 
 #[cfg(test)]

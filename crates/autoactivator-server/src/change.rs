@@ -68,6 +68,7 @@ impl Change {
         let model = &edition.model;
         let mut answer = json!({
             "version": edition.version,
+            "sha256": edition.sha256,
             "rows": self.n_rows(),
             "classes": model.classes(),
             "nodes": model.size().nodes,

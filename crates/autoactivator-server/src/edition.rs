@@ -11,10 +11,12 @@ use serde_json::Value;
 pub struct Edition {
     /// The model.
     pub model: Model,
-    /// Number of changes since the server started.
+    /// Number of changes of the model file so far.
     pub version: u64,
     /// Size of the model file.
     pub file_bytes: u64,
+    /// SHA-256 of the model file, in hexadecimal digits.
+    pub sha256: String,
     /// Multiply-adds to predict one row.
     pub(crate) multiply_adds: usize,
     /// The model's files, each made on first request; all downloads share its bytes.
@@ -25,12 +27,13 @@ pub struct Edition {
 
 impl Edition {
     /// The edition that a change leaves behind.
-    pub fn new(model: Model, version: u64, file_bytes: u64) -> Self {
+    pub fn new(model: Model, version: u64, file_bytes: u64, sha256: String) -> Self {
         Self {
             multiply_adds: model.size().multiply_adds,
             model,
             version,
             file_bytes,
+            sha256,
             files: Default::default(),
             examined: OnceLock::new(),
         }

@@ -16,13 +16,37 @@ pub enum Error {
 
     /// An address that would let other machines change the model without a token.
     #[error(
-        "listening on {address} lets other machines in: set the token that they need to change or download the model, \
+        "listening on {address} lets other machines in: set the token that they need, \
          with --token-file or the environment variable AUTOACTIVATOR_TOKEN, or listen on 127.0.0.1"
     )]
     NoToken {
         /// Where the server was to listen.
         address: SocketAddr,
     },
+
+    /// A token that could be guessed.
+    #[error(
+        "the token has {characters} characters, but needs at least {least}: make one with `autoactivator token`"
+    )]
+    ShortToken {
+        /// How many characters it has.
+        characters: usize,
+        /// How many it needs.
+        least: usize,
+    },
+
+    /// A token that cannot be sent in a header.
+    #[error(
+        "the token has characters that are no letters, digits or signs of ASCII: make one with `autoactivator token`"
+    )]
+    OddToken,
+
+    /// A read token without a token for changes, or the same as that.
+    #[error(
+        "the read token needs another token beside it, for changes: set that with --token-file or the environment \
+         variable AUTOACTIVATOR_TOKEN"
+    )]
+    ReadTokenAlone,
 
     /// An address that cannot be listened on.
     #[error("cannot listen on {address}: {cause}: choose another address or port with --listen")]

@@ -1,27 +1,30 @@
-//! Who may do what: changes and downloads need a bearer token; pages of other sites and other names for this machine are
-//! refused.
+//! Who may do what: some routes need a bearer token; pages of other sites and other names for this machine are refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{Extension, MatchedPath, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use sha2::{Digest, Sha256};
 
 use crate::app::App;
+use crate::client::Client;
 use crate::problem::Problem;
 use crate::routes;
+use crate::tokens::Tokens;
 
 /// Who may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Everybody who can connect.
     Open,
-    /// Whoever has the token, if the server has one.
-    Token,
+    /// Whoever has the read token or the write token, unless reading is open: on this machine without a read token, and
+    /// where the server was told so.
+    Read,
+    /// Whoever has the write token, if the server has one.
+    Write,
 }
 
 /// Headers that every response has.
@@ -36,8 +39,9 @@ const ALWAYS: [(HeaderName, HeaderValue); 3] = [
 
 /// The checks that every request must pass.
 pub(crate) struct Guard {
-    /// SHA-256 of the token.
-    token: Option<[u8; 32]>,
+    tokens: Tokens,
+    /// Whether everybody who can connect may ask.
+    open_to_read: bool,
     /// Method, path and access of every route.
     accesses: Vec<(&'static str, &'static str, Access)>,
     /// Origins whose pages may use this server too.
@@ -47,9 +51,10 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(token: Option<&str>, cors: Vec<String>, loopback: bool) -> Self {
+    pub(crate) fn new(tokens: Tokens, public: bool, cors: Vec<String>, loopback: bool) -> Self {
         Self {
-            token: token.map(|token| Sha256::digest(token).into()),
+            open_to_read: public || (loopback && tokens.read.is_none()),
+            tokens,
             accesses: routes::table()
                 .into_iter()
                 .map(|(method, path, access, _)| (method, path, access))
@@ -60,16 +65,17 @@ impl Guard {
     }
 
     pub(crate) fn needs_token(&self) -> bool {
-        self.token.is_some()
+        self.tokens.write.is_some()
     }
 
-    fn check_request(&self, request: &Request) -> Result<(), Problem> {
+    fn check_request(&self, client: Client, request: &Request) -> Result<(), Problem> {
         // A browser asks what is allowed before it sends the token.
         if self.is_preflight(request) {
             return self.check_host(request.headers());
         }
         let route = request.extensions().get::<MatchedPath>();
         self.check(
+            client,
             request.method(),
             route.map(MatchedPath::as_str),
             request.headers(),
@@ -83,18 +89,27 @@ impl Guard {
     }
 
     /// Checks a request for a route, or for none.
-    fn check(&self, method: &Method, route: Option<&str>, headers: &HeaderMap) -> Result<(), Problem> {
+    fn check(
+        &self,
+        client: Client,
+        method: &Method,
+        route: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<(), Problem> {
         self.check_host(headers)?;
         if !method.is_safe() {
             self.check_origin(headers)?;
         }
         match self.access(method, route) {
             Access::Open => Ok(()),
-            Access::Token => self.check_token(headers),
+            Access::Read if self.open_to_read => Ok(()),
+            Access::Read => self.tokens.check_read(client, headers),
+            Access::Write if self.tokens.write.is_none() => Ok(()),
+            Access::Write => self.tokens.check_write(client, headers),
         }
     }
 
-    /// The access of a route; whatever is not in the table needs the token.
+    /// The access of a route; whatever is not in the table needs the write token.
     fn access(&self, method: &Method, route: Option<&str>) -> Access {
         // What answers GET answers HEAD.
         let method = if method == Method::HEAD {
@@ -106,18 +121,25 @@ impl Guard {
             .accesses
             .iter()
             .find(|(named, path, _)| named.eq_ignore_ascii_case(method) && route == Some(*path));
-        found.map_or(Access::Token, |(_, _, access)| *access)
+        found.map_or(Access::Write, |(_, _, access)| *access)
     }
 
     /// The domain of another site can be made to resolve to this machine; the request then carries that name
     /// as its host.
     fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        match headers.get(header::HOST) {
-            Some(host) if self.loopback && !is_local(host) => Err(Problem::forbidden(
+        // A proxy in front might take another of them for the right one, or check none.
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return Err(Problem::bad_request(
+                "a request needs exactly one Host header: send it once",
+            ));
+        };
+        if self.loopback && !is_local(host) {
+            return Err(Problem::forbidden(
                 "this server is for this machine only: address it as localhost or 127.0.0.1",
-            )),
-            _ => Ok(()),
+            ));
         }
+        Ok(())
     }
 
     /// Browsers send the site that a request comes from; other programs need not.
@@ -141,28 +163,6 @@ impl Guard {
             .any(|listed| listed.as_bytes() == origin.as_bytes())
     }
 
-    fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let Some(token) = &self.token else {
-            return Ok(());
-        };
-        let given = headers.get(header::AUTHORIZATION).and_then(|value| {
-            let (scheme, token) = value.as_bytes().split_at_checked("Bearer ".len())?;
-            scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
-        });
-        let given = given.ok_or_else(|| {
-            Problem::unauthorized("this needs the server's token: send it as a bearer token")
-        })?;
-        // Digests are compared to the end, so the time it takes reveals nothing about the token.
-        let given: [u8; 32] = Sha256::digest(given).into();
-        let difference = given.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b));
-        if std::hint::black_box(difference) == 0 {
-            return Ok(());
-        }
-        Err(Problem::unauthorized(
-            "the token is wrong: send the one that the server was started with",
-        ))
-    }
-
     /// Lets a page of a listed origin read the response.
     fn open(&self, origin: Option<&HeaderValue>, response: &mut Response) {
         if self.cors.is_empty() {
@@ -177,9 +177,14 @@ impl Guard {
 }
 
 /// Checks a request before any of its body is read, and adds the headers that every response has.
-pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(
+    State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
+    request: Request,
+    next: Next,
+) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let mut response = match app.guard.check_request(&request) {
+    let mut response = match app.guard.check_request(client, &request) {
         Err(problem) => problem.into_response(),
         Ok(()) if app.guard.is_preflight(&request) => preflight(),
         Ok(()) => next.run(request).await,
@@ -197,7 +202,7 @@ fn preflight() -> Response {
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type",
+            "authorization, content-type, idempotency-key",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
@@ -226,6 +231,24 @@ fn is_same(origin: &HeaderValue, host: Option<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokens::Token;
+
+    const WRITE: &str = "a token for changes";
+    const READ: &str = "a token to read with";
+
+    fn guard(write: Option<&str>, read: Option<&str>, loopback: bool) -> Guard {
+        let token = |text| Token::new(text).unwrap();
+        Guard::new(
+            Tokens::new(write.map(token), read.map(token)),
+            false,
+            Vec::new(),
+            loopback,
+        )
+    }
+
+    fn client() -> Client {
+        Client::at([10, 0, 0, 1].into())
+    }
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         let pair = |&(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -233,7 +256,11 @@ mod tests {
     }
 
     fn status(guard: &Guard, method: &Method, path: &str, pairs: &[(&'static str, &'static str)]) -> u16 {
-        match guard.check(method, Some(path), &headers(pairs)) {
+        let mut headers = headers(pairs);
+        headers
+            .entry("host")
+            .or_insert(HeaderValue::from_static("localhost:1"));
+        match guard.check(client(), method, Some(path), &headers) {
             Ok(()) => 200,
             Err(problem) => problem.status.as_u16(),
         }
@@ -241,7 +268,7 @@ mod tests {
 
     #[test]
     fn other_names_of_this_machine_are_refused_on_loopback() {
-        let guard = Guard::new(None, Vec::new(), true);
+        let (guard, elsewhere) = (guard(None, None, true), guard(Some(WRITE), None, false));
         let get = |host| status(&guard, &Method::GET, "/", &[("host", host)]);
         for host in [
             "localhost",
@@ -262,7 +289,6 @@ mod tests {
         ] {
             assert_eq!(get(host), 403, "{host}");
         }
-        let elsewhere = Guard::new(Some("t"), Vec::new(), false);
         assert_eq!(
             status(&elsewhere, &Method::GET, "/", &[("host", "birds.example")]),
             200
@@ -271,7 +297,8 @@ mod tests {
 
     #[test]
     fn pages_of_other_sites_may_not_ask() {
-        let guard = Guard::new(None, vec!["https://lab.example".to_owned()], true);
+        let cors = vec!["https://lab.example".to_owned()];
+        let guard = Guard::new(Tokens::default(), false, cors, true);
         let post = |pairs: &[_]| {
             let all = [&[("host", "localhost:1")], pairs].concat();
             status(&guard, &Method::POST, "/v1/learn", &all)
@@ -295,45 +322,62 @@ mod tests {
 
     #[test]
     fn the_whole_token_is_needed() {
-        let guard = Guard::new(Some("a b"), Vec::new(), false);
+        let guard = guard(Some(WRITE), None, false);
         let with = |token| status(&guard, &Method::POST, "/v1/learn", &[("authorization", token)]);
-        assert_eq!(with("Bearer a b"), 200);
-        assert_eq!(with("bearer a b"), 200);
+        assert_eq!(with("Bearer a token for changes"), 200);
+        assert_eq!(with("bearer a token for changes"), 200);
         for token in [
             "",
             "Bearer",
             "Bearer ",
-            "Bearer a",
-            "Bearer a b ",
-            "Bearer A b",
-            "Basic a b",
-            "a b",
+            "Bearer a token for change",
+            "Bearer a token for changes ",
+            "Bearer A token for changes",
+            "Basic a token for changes",
+            "a token for changes",
         ] {
             assert_eq!(with(token), 401, "{token}");
         }
     }
 
     #[test]
-    fn each_route_is_open_or_needs_the_token_as_its_table_says() {
-        let guard = Guard::new(Some("a"), Vec::new(), false);
-        let without_token = Guard::new(None, Vec::new(), false);
+    fn each_route_needs_the_token_that_its_table_says() {
+        const NONE: &[(&str, &str)] = &[];
+        const WITH_READ: &[(&str, &str)] = &[("authorization", "Bearer a token to read with")];
+        const WITH_WRITE: &[(&str, &str)] = &[("authorization", "Bearer a token for changes")];
+        let nobody = guard(None, None, true);
+        let (here, on_network) = (guard(Some(WRITE), None, true), guard(Some(WRITE), None, false));
+        let with_both = guard(Some(WRITE), Some(READ), true);
+        let write = Token::new(WRITE).ok();
+        let public = Guard::new(Tokens::new(write, None), true, Vec::new(), false);
         for (method, path, access, _) in routes::table() {
             let sent = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
-            let expected = if access == Access::Open { 200 } else { 401 };
-            assert_eq!(status(&guard, &sent, path, &[]), expected, "{method} {path}");
-            assert_eq!(status(&guard, &sent, path, &[("authorization", "Bearer a")]), 200);
-            assert_eq!(status(&without_token, &sent, path, &[]), 200);
+            let needs = |needed| if needed { 401 } else { 200 };
+            let (closed, changes) = (access != Access::Open, access == Access::Write);
+            for (guard, pairs, expected) in [
+                (&nobody, NONE, 200),
+                (&here, NONE, needs(changes)),
+                (&public, NONE, needs(changes)),
+                (&on_network, NONE, needs(closed)),
+                (&with_both, NONE, needs(closed)),
+                (&with_both, WITH_READ, needs(changes)),
+                (&with_both, WITH_WRITE, 200),
+                (&on_network, WITH_WRITE, 200),
+            ] {
+                assert_eq!(status(guard, &sent, path, pairs), expected, "{method} {path}");
+            }
         }
     }
 
     #[test]
     fn what_is_not_in_the_table_needs_the_token() {
-        let guard = Guard::new(Some("a"), Vec::new(), false);
+        let guard = guard(Some(WRITE), None, true);
         assert_eq!(status(&guard, &Method::HEAD, "/health", &[]), 200);
         assert_eq!(status(&guard, &Method::HEAD, "/v1/download/memory", &[]), 401);
         assert_eq!(status(&guard, &Method::POST, "/", &[]), 401);
         assert_eq!(status(&guard, &Method::GET, "/v1/learn", &[]), 401);
         assert_eq!(status(&guard, &Method::OPTIONS, "/v1/learn", &[]), 401);
-        assert!(guard.check(&Method::GET, None, &HeaderMap::new()).is_err());
+        let host = headers(&[("host", "localhost:1")]);
+        assert!(guard.check(client(), &Method::GET, None, &host).is_err());
     }
 }

@@ -6,8 +6,13 @@ use std::collections::BTreeMap;
 use autoactivator::{Error, Labels, Model, Table};
 use serde_json::{Value, json};
 
+use crate::wanted::Wanted;
+
 /// Largest number of rows in the strip.
 const STRIP_ROWS: usize = 60;
+
+/// Rows that are judged between two looks at whether the result is still wanted.
+const ROWS_TOGETHER: usize = 4096;
 
 /// Held-out rows, kept in memory.
 #[derive(Clone, Debug)]
@@ -28,8 +33,8 @@ struct Tally {
 
 impl HeldOut {
     /// Examines a model on these rows, each judged alone.
-    pub(crate) fn examine(&self, model: &Model, pixels: bool) -> Result<Value, Error> {
-        let answers = self.answers(model)?;
+    pub(crate) fn examine(&self, model: &Model, pixels: bool, wanted: &Wanted) -> Result<Value, Error> {
+        let answers = self.answers(model, wanted)?;
         let mut of_class: BTreeMap<&str, Tally> = BTreeMap::new();
         for (i, answer) in answers.iter().enumerate() {
             let tally = of_class.entry(self.y.name(i)).or_default();
@@ -59,15 +64,17 @@ impl HeldOut {
     }
 
     /// The predicted class of each row; none as long as nothing is learned.
-    fn answers(&self, model: &Model) -> Result<Vec<Option<String>>, Error> {
+    fn answers(&self, model: &Model, wanted: &Wanted) -> Result<Vec<Option<String>>, Error> {
         if model.classes().is_empty() {
             return Ok(vec![None; self.y.len()]);
         }
-        let places = model.predict(self.x.rows())?;
-        let names = places
-            .into_iter()
-            .map(|place| model.classes().get(place as usize).cloned());
-        Ok(names.collect())
+        let mut names = Vec::with_capacity(self.y.len());
+        for rows in self.x.rows().chunks(ROWS_TOGETHER) {
+            wanted.check()?;
+            let places = model.predict(rows)?.into_iter();
+            names.extend(places.map(|place| model.classes().get(place as usize).cloned()));
+        }
+        Ok(names)
     }
 
     /// The strip: evenly spaced rows, class after class.

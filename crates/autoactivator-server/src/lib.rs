@@ -4,25 +4,42 @@
 //! What only reads is then answered from the current [`Edition`], which never changes; what changes the model
 //! is queued for the `writer`, which publishes the next edition once it is on disk. [`Server`] puts it all together.
 
+mod answers;
 mod app;
 mod assets;
+mod attempts;
 pub mod body;
+mod budget;
 mod change;
+mod client;
 mod describe;
+mod digest;
+mod disk;
 mod edition;
 mod error;
+mod gauge;
 mod guard;
 mod held_out;
+mod journal;
+mod key;
 mod limits;
 mod listen;
 mod log;
 mod metrics;
 mod multipart;
 mod openapi;
+mod pieces;
 mod problem;
+mod room;
 mod routes;
 mod server;
+mod slow;
 pub mod starter;
+mod threads;
+mod tokens;
+mod turns;
+mod unread;
+mod wanted;
 mod writer;
 
 pub use edition::Edition;
@@ -31,3 +48,4 @@ pub use held_out::HeldOut;
 pub use limits::Limits;
 pub use problem::Problem;
 pub use server::{Options, Server};
+pub use tokens::Token;

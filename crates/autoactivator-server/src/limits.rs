@@ -11,6 +11,8 @@ pub struct Limits {
     pub body_bytes: usize,
     /// Bytes of a body that holds model files.
     pub model_bytes: usize,
+    /// Bytes of the answers to one request for predictions.
+    pub answer_bytes: usize,
     /// Bytes of an image file.
     pub image_bytes: usize,
     /// Pixels of an image.
@@ -23,7 +25,7 @@ pub struct Limits {
     pub queue: usize,
     /// Simultaneous connections.
     pub connections: usize,
-    /// How long a request may take to arrive, and how long to be answered.
+    /// How long a request may take to arrive, how long to be answered, and how long a client may take to read on.
     pub time: Duration,
 }
 
@@ -36,6 +38,7 @@ impl Default for Limits {
             rows: 10_000,
             body_bytes: 32 << 20,
             model_bytes: 256 << 20,
+            answer_bytes: 64 << 20,
             image_bytes: 16 << 20,
             image_pixels: 40_000_000,
             class_name: 100,
@@ -48,9 +51,19 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Bytes of all bodies that are being read or worked on at the same time.
-    pub(crate) fn all_bodies(&self) -> usize {
-        2 * self.model_bytes.max(self.body_bytes)
+    /// Bytes of all questions that are being read or worked on at the same time.
+    pub(crate) fn all_questions(&self) -> usize {
+        8 * self.body_bytes
+    }
+
+    /// Bytes of all changes that are being read or prepared at the same time: one client may send a model and a lesson.
+    pub(crate) fn all_changes(&self) -> usize {
+        2 * (self.model_bytes + self.body_bytes)
+    }
+
+    /// Bytes of all answers that clients have not read yet.
+    pub(crate) fn all_answers(&self) -> usize {
+        4 * self.answer_bytes
     }
 
     /// Bytes that a decoded image may occupy.

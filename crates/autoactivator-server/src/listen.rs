@@ -7,24 +7,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::app::App;
+use crate::budget::{Budget, Share};
+use crate::client::Client;
 use crate::error::Error;
 use crate::limits::HEAD_TIME;
+use crate::slow::Impatient;
 
 /// Number of connections that may wait to be accepted.
 const BACKLOG: u32 = 4096;
 
 /// How often to check whether to stop.
 const STOP_ASKED_EVERY: Duration = Duration::from_millis(100);
+
+/// How often to check whether the place of a connection that was closed is free, and how many times.
+const PLACE_ASKED_EVERY: Duration = Duration::from_millis(1);
+const PLACE_ASKED: usize = 50;
 
 /// Number of files that are open besides connections.
 #[cfg(unix)]
@@ -69,25 +76,26 @@ pub(crate) async fn accept(
     room: usize,
     stop: &AtomicBool,
 ) {
-    let free = Arc::new(Semaphore::new(room));
+    let places = Budget::new(room);
     let mut silent = Silent::default();
     while !stop.load(Ordering::Relaxed) {
         match timeout(STOP_ASKED_EVERY, listener.accept()).await {
             Err(_) => {}
             // Most likely too many open files: that passes.
             Ok(Err(_)) => sleep(STOP_ASKED_EVERY).await,
-            Ok(Ok((stream, _))) => {
-                if let Some(place) = silent.place(&free).await {
-                    let spoke = Arc::new(AtomicBool::new(false));
-                    let connection = converse(
-                        stream,
-                        router.clone(),
-                        Arc::clone(&app),
-                        Arc::clone(&spoke),
-                        place,
-                    );
-                    silent.add(tokio::spawn(connection).abort_handle(), spoke);
-                }
+            Ok(Ok((stream, from))) => {
+                let client = Client::at(from.ip());
+                let Some(place) = silent.place(&places, client).await else {
+                    continue;
+                };
+                let spoke = Arc::new(AtomicBool::new(false));
+                let (router, app) = (router.clone(), Arc::clone(&app));
+                let connection = converse(stream, client, router, app, Arc::clone(&spoke), place);
+                silent.add(Quiet {
+                    client,
+                    connection: tokio::spawn(connection).abort_handle(),
+                    spoke,
+                });
             }
         }
     }
@@ -96,15 +104,18 @@ pub(crate) async fn accept(
 /// Answers the requests of one connection.
 async fn converse(
     stream: TcpStream,
+    client: Client,
     router: Router,
     app: Arc<App>,
     spoke: Arc<AtomicBool>,
-    _place: OwnedSemaphorePermit,
+    _place: Share,
 ) {
-    let _counted = Counted::new(app);
     let _ = stream.set_nodelay(true);
+    let stream = Impatient::new(stream, app.limits.time);
+    let _counted = app.metrics.connections.count();
     let router = TowerToHyperService::new(router);
-    let service = service_fn(move |request| {
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(client);
         spoke.store(true, Ordering::Relaxed);
         router.call(request)
     });
@@ -116,53 +127,49 @@ async fn converse(
         .await;
 }
 
+/// A connection that has not sent a request yet, as far as is known.
+struct Quiet {
+    client: Client,
+    connection: AbortHandle,
+    spoke: Arc<AtomicBool>,
+}
+
+impl Quiet {
+    /// Whether it has ended or has sent a request.
+    fn is_over(&self) -> bool {
+        self.connection.is_finished() || self.spoke.load(Ordering::Relaxed)
+    }
+}
+
 /// Connections that have not sent a request yet, the oldest first.
 #[derive(Default)]
-struct Silent(VecDeque<(AbortHandle, Arc<AtomicBool>)>);
+struct Silent(VecDeque<Quiet>);
 
 impl Silent {
-    fn add(&mut self, connection: AbortHandle, spoke: Arc<AtomicBool>) {
-        while self.0.front().is_some_and(over) {
+    fn add(&mut self, quiet: Quiet) {
+        while self.0.front().is_some_and(Quiet::is_over) {
             self.0.pop_front();
         }
-        self.0.push_back((connection, spoke));
+        self.0.push_back(quiet);
     }
 
-    /// A place for one more connection; if there is none, the connection that has been silent longest is closed.
-    async fn place(&mut self, free: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = Arc::clone(free).try_acquire_owned() {
+    /// A place for one more connection of a client. If there is none, the connection that has been silent longest is
+    /// closed: one of this client, if it has as many as one client may.
+    async fn place(&mut self, places: &Budget, client: Client) -> Option<Share> {
+        if let Some(place) = places.take(client, 1) {
             return Some(place);
         }
-        while let Some(connection) = self.0.pop_front() {
-            if !over(&connection) {
-                connection.0.abort();
-                break;
+        let own = places.is_full_for(client);
+        let goes = |quiet: &Quiet| !quiet.is_over() && (!own || quiet.client == client);
+        let longest = self.0.iter().position(goes)?;
+        self.0.remove(longest)?.connection.abort();
+        // Its place is free once its task has ended.
+        for _ in 0..PLACE_ASKED {
+            sleep(PLACE_ASKED_EVERY).await;
+            if let Some(place) = places.take(client, 1) {
+                return Some(place);
             }
         }
-        timeout(STOP_ASKED_EVERY, Arc::clone(free).acquire_owned())
-            .await
-            .ok()?
-            .ok()
-    }
-}
-
-/// Whether a connection has ended or has sent a request.
-fn over((connection, spoke): &(AbortHandle, Arc<AtomicBool>)) -> bool {
-    connection.is_finished() || spoke.load(Ordering::Relaxed)
-}
-
-/// Counts a connection for as long as this lives.
-struct Counted(Arc<App>);
-
-impl Counted {
-    fn new(app: Arc<App>) -> Self {
-        app.metrics.connections.fetch_add(1, Ordering::Relaxed);
-        Self(app)
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+        None
     }
 }

@@ -1,8 +1,13 @@
 //! One line per request on stderr: method, route, status, milliseconds. Never what was sent.
+//!
+//! A thread of its own writes the lines: whoever reads stderr slowly, or not at all, keeps no answer waiting. Lines for
+//! which there is no room are counted and dropped.
 
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -11,24 +16,57 @@ use axum::response::Response;
 
 use crate::app::App;
 
+/// Lines that may wait to be written.
+const WAITING: usize = 1024;
+
+/// Where lines go; none if requests are not logged.
+pub(crate) struct Log(Option<SyncSender<String>>);
+
+impl Log {
+    pub(crate) fn off() -> Self {
+        Self(None)
+    }
+
+    /// Starts the thread that writes. It ends once the log is dropped and every line is written, which may be never.
+    pub(crate) fn start() -> std::io::Result<(Self, JoinHandle<()>)> {
+        let (lines, waiting) = sync_channel(WAITING);
+        let thread = Builder::new()
+            .name("log".to_owned())
+            .spawn(move || write_all(&waiting))?;
+        Ok((Self(Some(lines)), thread))
+    }
+
+    /// Hands over a line; false if there is no room for it.
+    fn write(&self, line: impl FnOnce() -> String) -> bool {
+        match &self.0 {
+            Some(lines) => lines.try_send(line()).is_ok(),
+            None => true,
+        }
+    }
+}
+
+fn write_all(lines: &Receiver<String>) {
+    for line in lines {
+        // Ignored, since nobody may be reading stderr any more.
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    }
+}
+
 /// Counts and logs a request.
 pub(crate) async fn log(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = known(request.method().as_str());
     let matched = request.extensions().get::<MatchedPath>();
     let path = matched.map_or_else(|| "-".to_owned(), |path| path.as_str().to_owned());
-    let in_flight = InFlight::new(&app);
+    let in_flight = app.metrics.in_flight.count();
     let response = next.run(request).await;
     drop(in_flight);
     let (status, took) = (response.status().as_u16(), began.elapsed());
     app.metrics.count(method, &path, status, took);
-    if !app.quiet {
-        let milliseconds = took.as_secs_f64() * 1e3;
-        // Ignored, since nobody may be reading stderr any more.
-        let _ = writeln!(
-            std::io::stderr().lock(),
-            "{method} {path} {status} {milliseconds:.1} ms"
-        );
+    let milliseconds = took.as_secs_f64() * 1e3;
+    let line = || format!("{method} {path} {status} {milliseconds:.1} ms");
+    if !app.log.write(line) {
+        app.metrics.lines_dropped.fetch_add(1, Ordering::Relaxed);
     }
     response
 }
@@ -37,20 +75,4 @@ pub(crate) async fn log(State(app): State<Arc<App>>, request: Request, next: Nex
 fn known(method: &str) -> &'static str {
     let methods = ["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"];
     methods.into_iter().find(|known| *known == method).unwrap_or("-")
-}
-
-/// Counts a request in flight for as long as this lives.
-struct InFlight<'a>(&'a App);
-
-impl<'a> InFlight<'a> {
-    fn new(app: &'a App) -> Self {
-        app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
-        Self(app)
-    }
-}
-
-impl Drop for InFlight<'_> {
-    fn drop(&mut self) {
-        self.0.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
-    }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::app::App;
+use crate::gauge::Gauge;
 
 /// Upper bounds of the histogram's buckets, in seconds.
 const TIMES: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
@@ -16,8 +17,11 @@ const TIMES: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2
 #[derive(Default)]
 pub(crate) struct Metrics {
     requests: Mutex<BTreeMap<(String, String, u16), Times>>,
-    pub(crate) in_flight: AtomicUsize,
-    pub(crate) connections: AtomicUsize,
+    pub(crate) in_flight: Gauge,
+    pub(crate) connections: Gauge,
+    /// Longer work that a thread is at.
+    pub(crate) working: Gauge,
+    pub(crate) lines_dropped: AtomicU64,
 }
 
 #[derive(Default)]
@@ -69,7 +73,7 @@ pub(crate) fn text(app: &App) -> String {
     let model = &edition.model;
     let (counts, metrics) = (&app.writer.counts, &app.metrics);
     let gauges = [
-        ("version", "Changes since the server started.", edition.version),
+        ("version", "Changes of the model file.", edition.version),
         (
             "classes",
             "Classes that the model knows.",
@@ -81,12 +85,32 @@ pub(crate) fn text(app: &App) -> String {
         (
             "in_flight",
             "Requests being answered.",
-            metrics.in_flight.load(Relaxed) as u64,
+            metrics.in_flight.now() as u64,
         ),
         (
             "connections",
             "Open connections.",
-            metrics.connections.load(Relaxed) as u64,
+            metrics.connections.now() as u64,
+        ),
+        (
+            "working",
+            "Longer questions, and lessons being prepared, that a thread works on.",
+            metrics.working.now() as u64,
+        ),
+        (
+            "question_bytes",
+            "Bytes of questions being read or worked on.",
+            app.questions.bodies.in_use() as u64,
+        ),
+        (
+            "change_bytes",
+            "Bytes of changes being read or prepared.",
+            app.changes.bodies.in_use() as u64,
+        ),
+        (
+            "unread_bytes",
+            "Bytes of answers that clients have not read yet.",
+            app.unread.in_use() as u64,
         ),
     ];
     let totals = [
@@ -101,6 +125,11 @@ pub(crate) fn text(app: &App) -> String {
             "refused",
             "Changes refused because the queue was full.",
             &counts.refused,
+        ),
+        (
+            "log_lines_dropped",
+            "Log lines dropped because nobody read stderr.",
+            &metrics.lines_dropped,
         ),
     ];
     let mut text = String::new();

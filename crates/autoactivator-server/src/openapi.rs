@@ -1,13 +1,17 @@
 //! The OpenAPI document: written by hand in `openapi.json`; a test compares it with the routes.
 
+use axum::Extension;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+
+use crate::unread::Kept;
 
 /// The document.
 pub(crate) const DOCUMENT: &str = include_str!("openapi.json");
 
 pub(crate) async fn document() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], DOCUMENT).into_response()
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (Extension(Kept), kind, DOCUMENT).into_response()
 }
 
 #[cfg(test)]
@@ -45,16 +49,17 @@ mod tests {
         let document = documented();
         for (method, path, access, _) in routes::table() {
             let route = &document["paths"][path][method];
-            let needs_token = access == Access::Token;
             // Without a token, the server asks nobody for one.
-            let stated = route["security"] == json!([{ "token": [] }, {}]);
-            assert_eq!(stated, needs_token, "{method} {path}");
-            assert_eq!(route["security"].is_null(), !needs_token, "{method} {path}");
-            assert_eq!(
-                route["responses"]["401"].is_object(),
-                needs_token,
-                "{method} {path}"
-            );
+            let expected = match access {
+                Access::Open => Value::Null,
+                Access::Read => json!([{ "readToken": [] }, { "token": [] }, {}]),
+                Access::Write => json!([{ "token": [] }, {}]),
+            };
+            assert_eq!(route["security"], expected, "{method} {path}");
+            for status in ["401", "429"] {
+                let stated = route["responses"][status].is_object();
+                assert_eq!(stated, access != Access::Open, "{method} {path} {status}");
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Errors of the method keep their names and messages, the same as on the command line and in Python.
 
+use std::time::Duration;
+
 use autoactivator::Error;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -73,6 +75,23 @@ impl Problem {
             "UnsupportedMediaType",
             message,
         )
+    }
+
+    /// A key that came with another request before.
+    pub(crate) fn key_reused() -> Self {
+        let message = "this idempotency key came with another request before: use a new one for each change";
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "KeyReused", message)
+    }
+
+    pub(crate) fn too_many_attempts(left: Duration) -> Self {
+        let seconds = u32::try_from(left.as_secs())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1);
+        let message = format!("too many wrong tokens came from this address: try again in {seconds} s");
+        Self {
+            retry_after: Some(seconds),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyAttempts", message)
+        }
     }
 
     pub(crate) fn busy(message: &str) -> Self {

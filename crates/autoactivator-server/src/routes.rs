@@ -3,41 +3,49 @@
 use std::sync::Arc;
 
 use autoactivator::Model;
-use autoactivator::model::{describe, growth as recorded, object, rows_by_class};
-use axum::Router;
+use autoactivator::model::{describe, growth as recorded, rows_by_class};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
+use axum::{Extension, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::app::{App, Received};
+use crate::answers;
+use crate::app::{App, Effort, Received};
 use crate::assets;
 use crate::body::{self, Question};
 use crate::change::Change;
+use crate::client::Client;
 use crate::describe::{image_of, shown_origin, to_client};
+use crate::disk;
 use crate::edition::Edition;
 use crate::guard::{
-    Access::{self, Open, Token},
+    Access::{self, Open, Read, Write},
     guard,
 };
+use crate::key::Key;
 use crate::log::log;
 use crate::metrics;
 use crate::openapi;
 use crate::problem::Problem;
+use crate::unread::{Kept, counted};
+use crate::wanted::Wanted;
 
 type Shared = State<Arc<App>>;
+/// Where a request comes from.
+type Asker = Extension<Client>;
 type Answered = Result<Response, Problem>;
 
 /// A route: its method and path, who may use it, and what it does.
 type Route = (&'static str, &'static str, Access, MethodRouter<Arc<App>>);
 
-/// Every route. docs/server.md says why each is open or needs the token; a test compares the two.
+/// Every route. docs/server.md says why each is open or needs a token; a test compares the two.
 pub(crate) fn table() -> Vec<Route> {
     vec![
         ("get", "/", Open, get(assets::page)),
@@ -46,22 +54,22 @@ pub(crate) fn table() -> Vec<Route> {
         ("get", "/openapi.json", Open, get(openapi::document)),
         ("get", "/health", Open, get(health)),
         ("get", "/ready", Open, get(ready)),
-        ("get", "/metrics", Open, get(metrics)),
-        ("get", "/v1/model", Open, get(model)),
-        ("get", "/v1/classes", Open, get(classes)),
-        ("delete", "/v1/classes/{class}", Token, delete(drop_class)),
-        ("post", "/v1/classes/{class}/rename", Token, post(rename_class)),
-        ("post", "/v1/learn", Token, post(learn)),
-        ("post", "/v1/unlearn", Token, post(unlearn)),
-        ("post", "/v1/merge", Token, post(merge)),
-        ("post", "/v1/predict", Open, post(predict)),
-        ("post", "/v1/explain", Open, post(explain)),
-        ("get", "/v1/growth", Open, get(growth)),
-        ("get", "/v1/held-out", Token, get(held_out)),
-        ("get", "/v1/examples", Open, get(examples)),
-        ("get", "/v1/download/memory", Token, get(download_memory)),
-        ("get", "/v1/download/model", Token, get(download_model)),
-        ("get", "/v1/download/onnx", Token, get(download_onnx)),
+        ("get", "/metrics", Read, get(metrics)),
+        ("get", "/v1/model", Read, get(model)),
+        ("get", "/v1/classes", Read, get(classes)),
+        ("delete", "/v1/classes/{class}", Write, delete(drop_class)),
+        ("post", "/v1/classes/{class}/rename", Write, post(rename_class)),
+        ("post", "/v1/learn", Write, post(learn)),
+        ("post", "/v1/unlearn", Write, post(unlearn)),
+        ("post", "/v1/merge", Write, post(merge)),
+        ("post", "/v1/predict", Read, post(predict)),
+        ("post", "/v1/explain", Read, post(explain)),
+        ("get", "/v1/growth", Read, get(growth)),
+        ("get", "/v1/held-out", Write, get(held_out)),
+        ("get", "/v1/examples", Read, get(examples)),
+        ("get", "/v1/download/memory", Write, get(download_memory)),
+        ("get", "/v1/download/model", Write, get(download_model)),
+        ("get", "/v1/download/onnx", Write, get(download_onnx)),
     ]
 }
 
@@ -74,17 +82,21 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         })
         .fallback(async || Problem::not_found("NotFound", "there is nothing at this address: see /docs"))
         .method_not_allowed_fallback(async || Problem::method_not_allowed())
+        .layer(from_fn_with_state(Arc::clone(app), counted))
         .layer(from_fn_with_state(Arc::clone(app), guard))
         .layer(from_fn_with_state(Arc::clone(app), log))
         .with_state(Arc::clone(app))
 }
 
+const JSON: (HeaderName, &str) = (header::CONTENT_TYPE, "application/json");
+
 fn json_response(value: &Value) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+    ([JSON], value.to_string()).into_response()
 }
 
-/// Adds the edition's version to an answer.
+/// Adds to an answer which model gave it.
 fn versioned(mut value: Value, edition: &Edition) -> Value {
+    value["sha256"] = json!(edition.sha256);
     value["version"] = json!(edition.version);
     value
 }
@@ -94,13 +106,12 @@ async fn health() -> Response {
 }
 
 async fn ready(State(app): Shared) -> Answered {
-    if app.writer.is_alive() {
-        return Ok(json_response(&json!({ "status": "ready" })));
+    if !app.writer.is_alive() {
+        let message = "the server no longer accepts changes";
+        return Err(Problem::unavailable("Ending", message));
     }
-    Err(Problem::unavailable(
-        "Ending",
-        "the server no longer accepts changes",
-    ))
+    disk::check(&app.path, app.edition().file_bytes)?;
+    Ok(json_response(&json!({ "status": "ready" })))
 }
 
 async fn metrics(State(app): Shared) -> Response {
@@ -125,6 +136,7 @@ async fn model(State(app): Shared) -> Response {
         "rows": limits.rows,
         "body_bytes": limits.body_bytes,
         "model_bytes": limits.model_bytes,
+        "answer_bytes": limits.answer_bytes,
         "class_name": limits.class_name,
         "image_bytes": limits.image_bytes,
     });
@@ -150,22 +162,25 @@ async fn growth(State(app): Shared) -> Response {
     json_response(&versioned(answer, &edition))
 }
 
-async fn predict(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    ask(&app, &headers, body, |app, edition, question| {
+async fn predict(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    ask(&app, client, &headers, body, |app, edition, question, wanted| {
         let (detail, reject) = (question.detail, question.reject);
         edition.model.check_reject(reject)?;
-        let x = app.table(&edition.model, question.input, question.features.as_deref())?;
-        let found = edition.model.answer(x.rows(), detail, reject)?;
-        let classes = edition.model.classes();
-        let written = |(row, found)| object(classes, found, detail, row, None);
-        let answers: Vec<Value> = found.iter().enumerate().map(written).collect();
-        Ok(json!({ "answers": answers }))
+        answers::check_size(edition.model.classes(), detail, question.input.len(), &app.limits)?;
+        let x = app.table(
+            &edition.model,
+            question.input,
+            question.features.as_deref(),
+            wanted,
+        )?;
+        let text = answers::written(edition, &x, detail, reject, wanted)?;
+        Ok(([JSON], Body::new(text)).into_response())
     })
     .await
 }
 
-async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    ask(&app, &headers, body, |app, edition, question| {
+async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    ask(&app, client, &headers, body, |app, edition, question, wanted| {
         if question.input.len() != 1 {
             return Err(Problem::bad_request(
                 "only one row or image can be explained at a time",
@@ -173,71 +188,86 @@ async fn explain(State(app): Shared, headers: HeaderMap, body: Body) -> Answered
         }
         let reject = question.reject;
         edition.model.check_reject(reject)?;
-        let x = app.table(&edition.model, question.input, question.features.as_deref())?;
-        Ok(json!(edition.model.explain(x.rows().row(0), reject)?))
+        let x = app.table(
+            &edition.model,
+            question.input,
+            question.features.as_deref(),
+            wanted,
+        )?;
+        let explained = json!(edition.model.explain(x.rows().row(0), reject)?);
+        Ok(json_response(&versioned(explained, edition)))
     })
     .await
 }
 
-/// Answers a question from the current edition: inline if it is little work, otherwise on a worker thread.
+/// Answers a question from the current edition: inline if it is little work, otherwise on a thread for such work.
 async fn ask(
     app: &Arc<App>,
+    client: Client,
     headers: &HeaderMap,
     body: Body,
-    answer: impl FnOnce(&App, &Edition, Question<'_>) -> Result<Value, Problem> + Send + 'static,
+    answer: impl FnOnce(&App, &Edition, Question<'_>, &Wanted) -> Answered + Send + 'static,
 ) -> Answered {
-    let received = app.read(headers, body, app.limits.body_bytes).await?;
+    let limit = app.limits.body_bytes;
+    let received = app.read(&app.questions, client, headers, body, limit).await?;
     let edition = app.edition();
-    let small = app.is_small(&received, &edition);
+    let effort = app.effort(&received, &edition);
     let at_hand = Arc::clone(app);
-    let reply = move || {
+    let reply = move |wanted: &Wanted| {
         let question = body::predict(&received.content_type, &received.bytes, &at_hand.limits)?;
-        let answered = answer(&at_hand, &edition, question)?;
-        Ok(json_response(&versioned(answered, &edition)))
+        answer(&at_hand, &edition, question, wanted)
     };
-    if small {
-        reply()
-    } else {
-        app.work(&app.questions, reply).await
+    match effort {
+        Effort::Small => reply(&Wanted::default()),
+        Effort::Short => app.work(&app.short, client, reply).await,
+        Effort::Much => app.work(&app.questions.turns, client, reply).await,
     }
 }
 
-async fn learn(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    let received = app.read(&headers, body, app.limits.body_bytes).await?;
-    change_by(&app, received, Change::Learn).await
+async fn learn(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    let limit = app.limits.body_bytes;
+    let received = app.read(&app.changes, client, &headers, body, limit).await?;
+    let key = Key::of(&headers, "/v1/learn", &received.bytes)?;
+    change_by(&app, client, received, key, Change::Learn).await
 }
 
-async fn unlearn(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    let received = app.read(&headers, body, app.limits.body_bytes).await?;
-    change_by(&app, received, |x, y, _| Change::Unlearn(x, y)).await
+async fn unlearn(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    let limit = app.limits.body_bytes;
+    let received = app.read(&app.changes, client, &headers, body, limit).await?;
+    let key = Key::of(&headers, "/v1/unlearn", &received.bytes)?;
+    change_by(&app, client, received, key, |x, y, _| Change::Unlearn(x, y)).await
 }
 
 async fn change_by(
     app: &Arc<App>,
+    client: Client,
     received: Received,
+    key: Option<Key>,
     change: fn(autoactivator::Table, autoactivator::Labels, Option<Vec<String>>) -> Change,
 ) -> Answered {
     let (at_hand, edition) = (Arc::clone(app), app.edition());
     let change = app
-        .work(&app.lessons, move || {
+        .work(&app.changes.turns, client, move |wanted| {
             let lesson = body::learn(&received.content_type, &received.bytes, &at_hand.limits)?;
             let features = lesson.features.clone();
-            let (x, y) = at_hand.lesson(&edition.model, lesson)?;
+            let (x, y) = at_hand.lesson(&edition.model, lesson, wanted)?;
             Ok(change(x, y, features))
         })
         .await?;
-    submit(app, change).await
+    submit(app, change, key).await
 }
 
-async fn merge(State(app): Shared, headers: HeaderMap, body: Body) -> Answered {
-    let received = app.read(&headers, body, app.limits.model_bytes).await?;
+async fn merge(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    let limit = app.limits.model_bytes;
+    let received = app.read(&app.changes, client, &headers, body, limit).await?;
+    let key = Key::of(&headers, "/v1/merge", &received.bytes)?;
     let change = app
-        .work(&app.lessons, move || {
+        .work(&app.changes.turns, client, move |_| {
             let addition = body::merge(&received.content_type, &received.bytes)?;
             Ok(Change::Merge(addition.model, addition.base))
         })
         .await?;
-    submit(&app, change).await
+    submit(&app, change, key).await
 }
 
 async fn drop_class(State(app): Shared, class: Result<Path<String>, PathRejection>) -> Answered {
@@ -253,11 +283,13 @@ struct NewName {
 
 async fn rename_class(
     State(app): Shared,
+    Extension(client): Asker,
     class: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     body: Body,
 ) -> Answered {
-    let received = app.read(&headers, body, app.limits.body_bytes).await?;
+    let limit = app.limits.body_bytes;
+    let received = app.read(&app.changes, client, &headers, body, limit).await?;
     submit_for_class(&app, class, |class| {
         let NewName { name } = body::json(&received.content_type, &received.bytes)?;
         body::check_class(&name, &app.limits)?;
@@ -273,7 +305,7 @@ async fn submit_for_class(
     change: impl FnOnce(String) -> Result<Change, Problem>,
 ) -> Answered {
     let Path(class) = class.map_err(|error| Problem::bad_request(error.body_text()))?;
-    let submitted = submit(app, change(class)?).await;
+    let submitted = submit(app, change(class)?, None).await;
     submitted.map_err(|mut problem| {
         if problem.kind == "UnknownClass" {
             problem.status = StatusCode::NOT_FOUND;
@@ -282,17 +314,20 @@ async fn submit_for_class(
     })
 }
 
-async fn submit(app: &App, change: Change) -> Answered {
-    let changed = timeout(app.limits.time, app.writer.change(change)).await;
-    let late =
-        |_| Problem::timeout("the change did not reach the disk in time, but still may: check /v1/classes");
+async fn submit(app: &App, change: Change, key: Option<Key>) -> Answered {
+    let changed = timeout(app.limits.time, app.writer.change(change, key)).await;
+    let late = |_| {
+        Problem::timeout(
+            "the change did not reach the disk in time, but still may: check /v1/classes, or send it again with the same Idempotency-Key",
+        )
+    };
     changed.map_err(late)?.map(|value| json_response(&value))
 }
 
-async fn held_out(State(app): Shared) -> Answered {
+async fn held_out(State(app): Shared, Extension(client): Asker) -> Answered {
     let at_hand = Arc::clone(&app);
     let edition = app.edition();
-    let look = move || {
+    let look = move |wanted: &Wanted| {
         let none = || {
             let message = "the server has no held-out rows: start it with --held-out";
             Problem::not_found("NoHeldOut", message)
@@ -300,17 +335,17 @@ async fn held_out(State(app): Shared) -> Answered {
         let held_out = at_hand.held_out.as_ref().ok_or_else(none)?;
         if edition.examined.get().is_none() {
             let pixels = image_of(&*edition.model).is_some();
-            let examined = held_out.examine(&edition.model, pixels)?;
+            let examined = held_out.examine(&edition.model, pixels, wanted)?;
             let _ = edition.examined.set(versioned(examined, &edition));
         }
         Ok(json_response(edition.examined.get().unwrap_or(&Value::Null)))
     };
-    app.work(&app.questions, look).await
+    app.work(&app.changes.turns, client, look).await
 }
 
-/// Which examples are wanted.
+/// Which examples are asked for.
 #[derive(Deserialize)]
-struct Wanted {
+struct Examples {
     class: String,
     #[serde(default = "ten")]
     n: usize,
@@ -320,35 +355,38 @@ fn ten() -> usize {
     10
 }
 
-async fn examples(State(app): Shared, wanted: Result<Query<Wanted>, QueryRejection>) -> Answered {
-    let Query(wanted) = wanted.map_err(|error| Problem::bad_request(error.body_text()))?;
+async fn examples(State(app): Shared, asked: Result<Query<Examples>, QueryRejection>) -> Answered {
+    let Query(asked) = asked.map_err(|error| Problem::bad_request(error.body_text()))?;
     let none = || Problem::not_found("NoExamples", "the server has no examples of this class");
     let digits = app.digits.as_ref().ok_or_else(none)?;
-    if app.edition().model.classes().contains(&wanted.class) {
+    if app.edition().model.classes().contains(&asked.class) {
         return Err(none());
     }
-    let rows = digits.examples(&wanted.class, wanted.n.min(app.limits.rows));
+    let rows = digits.examples(&asked.class, asked.n.min(app.limits.rows));
     let rows: Vec<&[f32]> = rows.rows().iter().collect();
     if rows.is_empty() {
         return Err(none());
     }
-    Ok(json_response(&json!({ "class": wanted.class, "rows": rows })))
+    Ok(json_response(&json!({ "class": asked.class, "rows": rows })))
 }
 
-async fn download_memory(State(app): Shared) -> Answered {
-    download(&app, 0, "model.aact", |edition| Ok(to_client(&edition.model)?)).await
+async fn download_memory(State(app): Shared, Extension(client): Asker) -> Answered {
+    download(&app, client, 0, "model.aact", |edition| {
+        Ok(to_client(&edition.model)?)
+    })
+    .await
 }
 
-async fn download_model(State(app): Shared) -> Answered {
-    download(&app, 1, "deployed.aact", |edition| {
+async fn download_model(State(app): Shared, Extension(client): Asker) -> Answered {
+    download(&app, client, 1, "deployed.aact", |edition| {
         let deployed = edition.model.deployed()?.clone();
         Ok(to_client(&Model::from(deployed))?)
     })
     .await
 }
 
-async fn download_onnx(State(app): Shared) -> Answered {
-    download(&app, 2, "model.onnx", |edition| {
+async fn download_onnx(State(app): Shared, Extension(client): Asker) -> Answered {
+    download(&app, client, 2, "model.onnx", |edition| {
         Ok(edition.model.deployed()?.to_onnx())
     })
     .await
@@ -357,19 +395,20 @@ async fn download_onnx(State(app): Shared) -> Answered {
 /// Sends the file at this place among the files of the current edition.
 async fn download(
     app: &App,
+    client: Client,
     place: usize,
     name: &'static str,
     content: impl FnOnce(&Edition) -> Result<Vec<u8>, Problem> + Send + 'static,
 ) -> Answered {
     let edition = app.edition();
-    let make = move || match edition.files[place].get() {
+    let make = move |_: &Wanted| match edition.files[place].get() {
         Some(bytes) => Ok(bytes.clone()),
         None => {
             let bytes = Bytes::from(content(&edition)?);
             Ok(edition.files[place].get_or_init(|| bytes).clone())
         }
     };
-    let bytes = app.work(&app.questions, make).await?;
+    let bytes = app.work(&app.changes.turns, client, make).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (
@@ -377,7 +416,7 @@ async fn download(
             format!("attachment; filename=\"{name}\""),
         ),
     ];
-    Ok((headers, bytes).into_response())
+    Ok((Extension(Kept), headers, bytes).into_response())
 }
 
 #[cfg(test)]
@@ -393,7 +432,8 @@ mod tests {
             let (method, path) = cells.next()?.strip_suffix('`')?.split_once(' ')?;
             let access = match cells.next()? {
                 "open" => Open,
-                "token" => Token,
+                "read" => Read,
+                "write" => Write,
                 other => panic!("{line}: {other} is no access"),
             };
             Some((method.to_lowercase(), path.to_owned(), access))

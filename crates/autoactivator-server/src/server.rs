@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -11,30 +11,44 @@ use autoactivator::{Model, ModelFile};
 use autoactivator_data::Extractor;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use crate::app::App;
+use crate::budget::Budget;
+use crate::digest::sha256;
 use crate::edition::{Current, Edition};
 use crate::error::Error;
 use crate::guard::Guard;
 use crate::held_out::HeldOut;
+use crate::journal::Journal;
 use crate::limits::Limits;
 use crate::listen;
+use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::room::Room;
 use crate::routes::router;
 use crate::starter::Digits;
+use crate::threads;
+use crate::tokens::{Token, Tokens};
+use crate::turns::Turns;
 use crate::writer::Writer;
 
 /// How long requests in progress may still take when the server is told to stop.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// How long the log may take to write its last lines.
+const LAST_LINES: Duration = Duration::from_millis(500);
+
 /// Settings of a server.
 pub struct Options {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// The token that a request needs to change the model.
-    pub token: Option<String>,
+    /// The token that allows everything.
+    pub token: Option<Token>,
+    /// The token that only allows to ask.
+    pub read_token: Option<Token>,
+    /// Whether everybody who can connect may ask, without a token.
+    pub public: bool,
     /// Origins whose pages may use this server too.
     pub cors: Vec<String>,
     /// How much a request may ask for.
@@ -54,6 +68,8 @@ pub struct Server {
     address: SocketAddr,
     app: Arc<App>,
     writer: JoinHandle<()>,
+    /// The thread that writes the log, if there is one.
+    logging: Option<JoinHandle<()>>,
     room: usize,
     stop: Arc<AtomicBool>,
 }
@@ -68,11 +84,12 @@ impl Server {
                 address: options.listen,
             });
         }
+        if options.read_token.is_some() && (options.token.is_none() || options.read_token == options.token) {
+            return Err(Error::ReadTokenAlone);
+        }
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(processors)
-            // One for each question and each lesson that may be in progress.
-            .max_blocking_threads(2 * processors)
             .thread_name("answering")
             .enable_all()
             .build()?;
@@ -83,28 +100,47 @@ impl Server {
         let address = listener.local_addr()?;
         let limits = options.limits;
         let digits = Digits::behind(&model)?;
-        let file_bytes = if file.exists() {
-            std::fs::metadata(file.path()).map_or(0, |file| file.len())
+        let bytes = if file.exists() {
+            std::fs::read(file.path())?
         } else {
-            file.write(&model)?
+            let bytes = model.to_bytes()?;
+            file.write_bytes(&bytes)?;
+            Journal::forget(file.path())?;
+            bytes
         };
-        let current = Arc::new(Current::new(Edition::new(model, 0, file_bytes)));
+        let (file_bytes, digest) = (bytes.len() as u64, sha256(&[&bytes]));
+        drop(bytes);
+        let journal = Journal::open(file.path(), &digest)?;
+        let edition = Edition::new(model, journal.version(), file_bytes, digest);
+        let current = Arc::new(Current::new(edition));
         let stop = Arc::new(AtomicBool::new(false));
-        let started = Writer::start(file, Arc::clone(&current), limits, Arc::clone(&stop))?;
+        let path = file.path().to_owned();
+        let started = Writer::start(file, journal, Arc::clone(&current), limits, Arc::clone(&stop))?;
         let (writer, writing) = started;
+        let (log, logging) = if options.quiet {
+            (Log::off(), None)
+        } else {
+            let (log, thread) = Log::start()?;
+            (log, Some(thread))
+        };
+        let tokens = Tokens::new(options.token, options.read_token);
         let app = Arc::new(App {
             current,
             writer,
+            path,
             limits,
-            guard: Guard::new(options.token.as_deref(), options.cors, loopback),
+            guard: Guard::new(tokens, options.public, options.cors, loopback),
             backbones: options.backbones,
             held_out: options.held_out.or_else(|| digits.as_ref().map(Digits::held_out)),
             digits,
             metrics: Metrics::default(),
-            quiet: options.quiet,
-            bodies: Arc::new(Semaphore::new(limits.all_bodies() / 1024 + 1)),
-            questions: Arc::new(Semaphore::new(processors)),
-            lessons: Arc::new(Semaphore::new(processors.div_ceil(2))),
+            log,
+            unread: Budget::new(limits.all_answers()),
+            // As many as there are turns, or more.
+            threads: threads::pool("asking", threads::ASKING, Some(4 * processors + 1))?,
+            questions: Room::for_questions(&limits, processors),
+            short: Turns::new(processors, processors + 1),
+            changes: Room::for_changes(&limits, processors),
         });
         Ok(Self {
             runtime,
@@ -112,6 +148,7 @@ impl Server {
             address,
             app,
             writer: writing,
+            logging,
             room: listen::room_for(limits.connections),
             stop,
         })
@@ -135,7 +172,7 @@ impl Server {
         self.runtime.block_on(async {
             listen::accept(self.listener, Arc::clone(&app), router, room, stop).await;
             let told = Instant::now();
-            while app.metrics.in_flight.load(Ordering::Relaxed) > 0 && told.elapsed() < LAST_WORDS {
+            while app.metrics.in_flight.now() > 0 && told.elapsed() < LAST_WORDS {
                 sleep(Duration::from_millis(10)).await;
             }
         });
@@ -143,5 +180,10 @@ impl Server {
         // Closing all connections drops the last handle of the writer, which then ends.
         self.runtime.shutdown_timeout(LAST_WORDS);
         let _ = self.writer.join();
+        // The last lines, unless nobody reads them.
+        let told = Instant::now();
+        while self.logging.as_ref().is_some_and(|log| !log.is_finished()) && told.elapsed() < LAST_LINES {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }

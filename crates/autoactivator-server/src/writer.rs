@@ -8,20 +8,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use autoactivator::{ModelFile, Observer};
+use autoactivator::{Model, ModelFile, Observer, Receipt};
 use rayon::ThreadPool;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::change::Change;
+use crate::digest::sha256;
 use crate::edition::{Current, Edition};
 use crate::error::Error;
+use crate::journal::{Journal, Seen, seen};
+use crate::key::Key;
 use crate::limits::Limits;
 use crate::problem::Problem;
-
-/// Niceness of the threads that learn.
-#[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
+use crate::threads;
 
 /// Largest number of changes that are written together.
 const GROUP: usize = 64;
@@ -44,6 +44,8 @@ pub(crate) struct Counts {
 /// A change, and the channel for its answer.
 struct Job {
     change: Change,
+    /// With a key, the change counts once, however often it is sent.
+    key: Option<Key>,
     answer: oneshot::Sender<Result<Value, Problem>>,
 }
 
@@ -51,6 +53,7 @@ impl Writer {
     /// Starts the writer of a model file. It ends once this handle is dropped and the queue is empty.
     pub(crate) fn start(
         file: ModelFile,
+        journal: Journal,
         current: Arc<Current>,
         limits: Limits,
         stop: Arc<AtomicBool>,
@@ -59,16 +62,17 @@ impl Writer {
         let counts = Arc::new(Counts::default());
         let mut desk = Desk {
             file,
+            journal,
             current,
             limits,
-            threads: learning_threads()?,
+            threads: threads::pool("learning", threads::LEARNING, None)?,
             counts: Arc::clone(&counts),
             stop,
         };
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
             .spawn(move || {
-                step_back();
+                threads::step_back(threads::LEARNING);
                 desk.work(jobs);
             })?;
         Ok((Self { queue, counts }, thread))
@@ -76,9 +80,9 @@ impl Writer {
 
     /// Submits a change and waits for its answer. If this future is dropped before the change begins, or
     /// while rows are taken in, nothing changes.
-    pub(crate) async fn change(&self, change: Change) -> Result<Value, Problem> {
+    pub(crate) async fn change(&self, change: Change, key: Option<Key>) -> Result<Value, Problem> {
         let (answer, answered) = oneshot::channel();
-        let job = Job { change, answer };
+        let job = Job { change, key, answer };
         self.queue.try_send(job).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => {
                 self.counts.refused.fetch_add(1, Ordering::Relaxed);
@@ -107,6 +111,7 @@ fn given_up() -> Problem {
 /// Everything the writer works with.
 struct Desk {
     file: ModelFile,
+    journal: Journal,
     current: Arc<Current>,
     limits: Limits,
     threads: ThreadPool,
@@ -129,50 +134,90 @@ impl Desk {
     }
 
     /// Applies a group of changes, each to the result of the one before, and writes once.
-    fn work_on(&self, group: Vec<Job>) {
+    fn work_on(&mut self, group: Vec<Job>) {
         let before = self.current.read();
         let mut model = before.model.clone();
-        let mut applied = Vec::new();
+        let (mut applied, mut repeated) = (Vec::new(), Vec::new());
         for job in group {
             // A client that gave up waiting does not expect the change to happen any more.
             if job.answer.is_closed() {
                 continue;
             }
-            let mut observer = Asker {
-                job: &job,
-                stop: &self.stop,
-            };
-            let (change, limits) = (&job.change, &self.limits);
-            match self
-                .threads
-                .install(|| change.apply(&mut model, limits, &mut observer))
-            {
+            match self.seen(&job, &applied) {
+                Seen::Never => {}
+                Seen::Counted => {
+                    repeated.push(job);
+                    continue;
+                }
+                Seen::WithAnother => {
+                    drop(job.answer.send(Err(Problem::key_reused())));
+                    continue;
+                }
+            }
+            match self.apply(&job, &mut model) {
                 Ok(receipt) => applied.push((job, receipt)),
                 Err(problem) => drop(job.answer.send(Err(problem))),
             }
         }
-        if applied.is_empty() {
-            return;
-        }
-        let version = before.version + applied.len() as u64;
-        let bytes = match self.file.write(&model) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                let problem = Problem::from(error);
-                for (job, _) in applied {
-                    drop(job.answer.send(Err(problem.clone())));
-                }
-                return;
-            }
+        let written = if applied.is_empty() {
+            Ok(before)
+        } else {
+            let keys = applied.iter().filter_map(|(job, _)| job.key.clone());
+            let version = before.version + applied.len() as u64;
+            self.write(model, version, keys.collect())
         };
-        let edition = Arc::new(Edition::new(model, version, bytes));
+        match written {
+            Ok(edition) => self.answer(&edition, applied, repeated),
+            Err(problem) => {
+                let jobs = applied.into_iter().map(|(job, _)| job).chain(repeated);
+                jobs.for_each(|job| drop(job.answer.send(Err(problem.clone()))));
+            }
+        }
+    }
+
+    /// Whether the key of a job was counted before, or just now.
+    fn seen(&self, job: &Job, applied: &[(Job, Option<Receipt>)]) -> Seen {
+        let Some(key) = &job.key else {
+            return Seen::Never;
+        };
+        let just_now = applied.iter().filter_map(|(job, _)| job.key.as_ref());
+        seen(self.journal.keys().chain(just_now), key)
+    }
+
+    fn apply(&self, job: &Job, model: &mut Model) -> Result<Option<Receipt>, Problem> {
+        let mut observer = Asker {
+            job,
+            stop: &self.stop,
+        };
+        let (change, limits) = (&job.change, &self.limits);
+        self.threads
+            .install(|| change.apply(model, limits, &mut observer))
+    }
+
+    /// Writes a model and publishes it.
+    fn write(&mut self, model: Model, version: u64, keys: Vec<Key>) -> Result<Arc<Edition>, Problem> {
+        let bytes = model.to_bytes()?;
+        let digest = sha256(&[&bytes]);
+        let next = self.journal.announce(version, digest.clone(), keys)?;
+        let file_bytes = self.file.write_bytes(&bytes)?;
+        self.journal.came_true(next);
+        let edition = Arc::new(Edition::new(model, version, file_bytes, digest));
         self.current.publish(Arc::clone(&edition));
         self.counts.writes.fetch_add(1, Ordering::Relaxed);
+        Ok(edition)
+    }
+
+    fn answer(&self, edition: &Edition, applied: Vec<(Job, Option<Receipt>)>, repeated: Vec<Job>) {
         for (job, receipt) in applied {
             self.counts.changes.fetch_add(1, Ordering::Relaxed);
             let rows = job.change.n_rows() as u64;
             self.counts.rows.fetch_add(rows, Ordering::Relaxed);
-            drop(job.answer.send(Ok(job.change.answer(&edition, receipt))));
+            drop(job.answer.send(Ok(job.change.answer(edition, receipt))));
+        }
+        for job in repeated {
+            let mut answer = job.change.answer(edition, None);
+            answer["repeated"] = json!(true);
+            drop(job.answer.send(Ok(answer)));
         }
     }
 }
@@ -187,18 +232,4 @@ impl Observer for Asker<'_> {
     fn interrupted(&self) -> bool {
         self.job.answer.is_closed() || self.stop.load(Ordering::Relaxed)
     }
-}
-
-fn learning_threads() -> Result<ThreadPool, Error> {
-    rayon::ThreadPoolBuilder::new()
-        .thread_name(|i| format!("learning {i}"))
-        .start_handler(|_| step_back())
-        .build()
-        .map_err(|cause| Error::System(std::io::Error::other(cause)))
-}
-
-/// Lowers the priority of the calling thread, so that threads that answer requests go first; only on Linux.
-fn step_back() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
 }

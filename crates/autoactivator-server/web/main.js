@@ -224,6 +224,8 @@ async function start() {
   try {
     await refresh();
   } catch (problem) {
+    // A server may show nothing without a token.
+    if (problem.status === 401) byId('token-form').hidden = false;
     say('input-problem', problem.message);
   }
 }

@@ -93,7 +93,7 @@ pub fn rename_class(args: &RenameClassArgs) -> Result<()> {
     let mut model = file.read()?;
     model.rename_class(&args.from, &args.to)?;
     file.write(&model)?;
-    eprintln!("{}: '{}' is now '{}'", args.model.display(), args.from, args.to);
+    say!("{}: '{}' is now '{}'", args.model.display(), args.from, args.to);
     Ok(())
 }
 
@@ -119,7 +119,7 @@ pub fn export(args: &ExportArgs) -> Result<()> {
             bytes.len() as u64
         }
     };
-    eprintln!(
+    say!(
         "{}: {}, {size} bytes",
         args.output.display(),
         counted(model.size().nodes, "node"),
@@ -139,7 +139,7 @@ fn load(path: &Path) -> Result<Model> {
 fn save(file: &ModelFile, model: &Model) -> Result<()> {
     let rows = model.consolidation()?.memory().n_rows();
     file.write(model)?;
-    eprintln!(
+    say!(
         "{}: {}, {}",
         file.path().display(),
         counted(rows, "row"),

@@ -42,7 +42,7 @@ pub fn begin(args: &BeginArgs) -> Result<()> {
     begun?;
     let (n_nodes, n_features) = (learner.memory().n_nodes(), learner.n_features().unwrap_or(0));
     file.write(&learner.into())?;
-    eprintln!(
+    say!(
         "{}: a pool of {} on {}; nothing learned yet",
         args.model.display(),
         counted(n_nodes, "node"),
@@ -73,12 +73,12 @@ pub fn build(args: &BuildArgs) -> Result<()> {
     }
     bar.finish();
     for name in known {
-        eprintln!("skipped {name}: its content has already been learned");
+        say!("skipped {name}: its content has already been learned");
     }
     let partial = share.into_partial()?;
     let bytes = partial.to_bytes(args.single)?;
     output.write(&bytes)?;
-    eprintln!(
+    say!(
         "{}: {} from {}, {}, {} bytes",
         args.output.display(),
         counted(partial.sums().n_rows(), "row"),
@@ -94,11 +94,11 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
     let mut model = load(&args.model)?;
     let learner = model.consolidation_mut()?;
     let Some(sum) = add_up(learner, args)? else {
-        eprintln!("{}: nothing to add; the file is unchanged", args.model.display());
+        say!("{}: nothing to add; the file is unchanged", args.model.display());
         return Ok(());
     };
     learner.absorb(&sum)?;
-    eprintln!(
+    say!(
         "added {} from {}",
         counted(sum.sums().n_rows(), "row"),
         counted(sum.files().len(), "file")
@@ -128,7 +128,7 @@ fn add_up(learner: &Consolidation, args: &MergeArgs) -> Result<Option<Partial>> 
             }
         }
         if !new {
-            eprintln!("skipped {}: it holds nothing new", path.display());
+            say!("skipped {}: it holds nothing new", path.display());
         }
     }
     Ok(sum)

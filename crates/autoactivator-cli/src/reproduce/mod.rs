@@ -29,6 +29,7 @@ use store::{Key, Store};
 use crate::args::DataArgs;
 use crate::dataset;
 use crate::image_args::ImageArgs;
+use crate::terminal;
 
 /// Training and test rows with `--quick`.
 const QUICK_ROWS: (usize, usize) = (10_000, 2_000);
@@ -68,7 +69,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
 }
 
 fn list(chosen: &[Published]) -> Result<()> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = terminal::stdout();
     for published in chosen {
         let experiment = published.experiment(&[])?;
         let place = &experiment.paper.place;
@@ -120,7 +121,7 @@ fn tell_what_is_missing(plans: &[Plan]) {
             } else {
                 "not run".to_owned()
             };
-            eprintln!("missing: {missing} ({instead})");
+            say!("missing: {missing} ({instead})");
         }
     }
 }
@@ -298,7 +299,7 @@ fn deliver(reproduction: &Reproduction, args: &ReproduceArgs, folder: &Path) -> 
     if let Some(document) = &args.write_docs {
         docs::write(document, &tables)?;
     }
-    write!(std::io::stdout().lock(), "{tables}")?;
-    eprintln!("report: {}", page.display());
+    write!(terminal::stdout(), "{tables}")?;
+    say!("report: {}", page.display());
     Ok(())
 }

@@ -71,7 +71,7 @@ impl ReproduceBar {
 
     /// Prints a message above the bar.
     pub fn tell(&self, message: &str) {
-        self.bar.suspend(|| eprintln!("{message}"));
+        self.bar.suspend(|| say!("{message}"));
     }
 
     /// The time left, estimated from the time so far; none before anything is computed.

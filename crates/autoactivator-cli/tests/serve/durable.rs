@@ -185,12 +185,34 @@ fn a_disk_that_refuses_changes_nothing() {
     std::fs::rename(place.path().join("kept"), place.path().join("moved")).unwrap();
     let refused = serving.post("/v1/learn", &json!({ "rows": [[2, 2]], "classes": ["far"] }));
     assert_eq!((refused.status, refused.kind()), (503, "Io".to_owned()));
+    let unready = serving.get("/ready");
+    assert_eq!((unready.status, unready.kind()), (503, "Io".to_owned()));
     assert_eq!(
         serving.classes(),
         ["low", "high"],
         "what is not on disk is not answered either"
     );
     std::fs::rename(place.path().join("moved"), place.path().join("kept")).unwrap();
+    assert_eq!(serving.get("/ready").status, 200);
     serving.learn(&json!([[2, 2]]), &["far"]);
     assert_eq!(serving.classes(), ["low", "high", "far"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn sigterm_ends_the_server_like_ctrl_c() {
+    for signal in ["-TERM", "-INT"] {
+        let place = Workplace::new();
+        let mut serving = Serving::start(&place, &[&["m.aact"], &SMALL[..]].concat());
+        serving.learn(&json!([[0, 0], [1, 1]]), &["low", "high"]);
+        let id = serving.id().to_string();
+        let sent = std::process::Command::new("kill").args([signal, &id]).status();
+        assert!(sent.unwrap().success());
+        assert_eq!(serving.ended().code(), Some(0), "{signal}");
+        let left: Vec<_> = place.files().into_keys().collect();
+        assert!(
+            !left.iter().any(|path| path.to_string_lossy().contains(".lock")),
+            "{signal}: {left:?}"
+        );
+    }
 }

@@ -8,8 +8,8 @@ use crate::common::{Workplace, clusters};
 use crate::http::{connect, form, receive};
 use crate::serving::{JSON, SMALL, Serving};
 
-const TOKEN: &str = "Authorization: Bearer secret";
-const WRONG: &str = "Authorization: Bearer secrets";
+const TOKEN: &str = "Authorization: Bearer secret of the lab";
+const WRONG: &str = "Authorization: Bearer secrets of the lab";
 const FORM: &str = "Content-Type: multipart/form-data; boundary=edge";
 const TEXT: &str = "Content-Type: text/csv";
 
@@ -49,7 +49,7 @@ fn long_name() -> Vec<u8> {
 #[rustfmt::skip] // One line a case.
 fn a_wrong_request_is_told_why_and_changes_nothing() {
     let place = Workplace::new();
-    place.write("token", "secret");
+    place.write("token", "secret of the lab");
     let words = [&["m.aact"], &SMALL[..], &["--token-file", "token", "--max-rows", "4", "--max-body", "1"]].concat();
     let serving = Serving::start(&place, &words);
     let lesson = br#"{"rows": [[0, 0], [1, 1], [0, 1]], "classes": ["low", "high", "low"]}"#;

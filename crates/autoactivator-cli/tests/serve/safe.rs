@@ -28,7 +28,7 @@ fn others_are_let_in_only_with_a_token() {
     assert!(said.stderr.contains("--token-file"), "{}", said.stderr);
 
     let mut command = place.command(&words);
-    let mut serving = Serving::spawn(command.env("AUTOACTIVATOR_TOKEN", "long and random"));
+    let mut serving = Serving::spawn(command.env("AUTOACTIVATOR_TOKEN", "long and very random"));
     serving.address.set_ip([127, 0, 0, 1].into());
     let body = lesson().to_string();
     let learn =
@@ -36,16 +36,18 @@ fn others_are_let_in_only_with_a_token() {
     let none = learn(&[]);
     assert_eq!((none.status, none.kind()), (401, "Unauthorized".to_owned()));
     assert_eq!(none.header("www-authenticate"), Some("Bearer"));
-    assert_eq!(learn(&["Authorization: Bearer long and randoM"]).status, 401);
+    assert_eq!(learn(&["Authorization: Bearer long and very randoM"]).status, 401);
     assert_eq!(serving.send("DELETE", "/v1/classes/low", &[], b"").status, 401);
-    assert_eq!(learn(&["Authorization: Bearer long and random"]).status, 200);
-    assert_eq!(
-        serving.post("/v1/predict", &json!({ "rows": [[1, 1]] })).status,
-        200
-    );
-    assert_eq!(serving.read("/v1/model")["needs_token"], json!(true));
+    assert_eq!(learn(&["Authorization: Bearer long and very random"]).status, 200);
+    let ask = |path: &str, lines: &[&str]| serving.send("GET", path, lines, b"");
+    for path in ["/v1/model", "/metrics", "/v1/classes", "/v1/download/model"] {
+        assert_eq!(ask(path, &[]).status, 401, "{path}");
+    }
+    let model = ask("/v1/model", &["Authorization: Bearer long and very random"]);
+    assert_eq!(model.json()["needs_token"], json!(true));
+    assert_eq!(ask("/health", &[]).status, 200);
 
-    place.write("token", "from a file\n");
+    place.write("token", "the token from a file\n");
     drop(serving);
     let serving = small(&place, &["--token-file", "token"]);
     let learn = |token| {
@@ -54,7 +56,10 @@ fn others_are_let_in_only_with_a_token() {
             .status
     };
     assert_eq!(
-        (learn("Authorization: Bearer from a file"), learn("X: y")),
+        (
+            learn("Authorization: Bearer the token from a file"),
+            learn("X: y")
+        ),
         (200, 401)
     );
 }
@@ -110,6 +115,27 @@ fn pages_of_other_sites_are_kept_out_unless_asked() {
         405
     );
     assert_eq!(place.run(&["serve", "--cors", "*"]).code, Some(2));
+}
+
+#[test]
+fn a_request_names_one_host() {
+    let place = Workplace::new();
+    let serving = small(&place, &[]);
+    let ask = |lines: &str| {
+        let mut stream = connect(serving.address).unwrap();
+        let head = format!("GET /health HTTP/1.1\r\nConnection: close\r\n{lines}\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        receive(&mut stream).unwrap()
+    };
+    for lines in ["", "Host: localhost\r\nHost: localhost\r\n"] {
+        let refused = ask(lines);
+        assert_eq!(
+            (refused.status, refused.kind()),
+            (400, "BadRequest".to_owned()),
+            "{lines}"
+        );
+    }
+    assert_eq!(ask("Host: localhost\r\n").status, 200);
 }
 
 #[test]
@@ -385,6 +411,11 @@ fn requests_are_logged_without_what_they_hold() {
     http::send(address, "POST", "/v1/learn", &lines, body.as_bytes()).unwrap();
     http::send(address, "DELETE", "/v1/classes/confidential", &[], b"").unwrap();
     http::send(address, "GET", "/made-up?q=confidential", &[], b"").unwrap();
+    // Lines are written after the answer.
+    let began = Instant::now();
+    while !text().contains("GET - 404") && began.elapsed() < Duration::from_secs(30) {
+        thread::sleep(Duration::from_millis(20));
+    }
     process.kill().unwrap();
     process.wait().unwrap();
     let text = text();

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -25,7 +25,12 @@ impl Serving {
     /// Starts `autoactivator serve` with these words on a free port, and waits until it listens.
     #[track_caller]
     pub fn start(place: &Workplace, words: &[&str]) -> Self {
-        let words = [&["serve"], words, &["--listen", "127.0.0.1:0"]].concat();
+        let here: &[&str] = if words.contains(&"--listen") {
+            &[]
+        } else {
+            &["--listen", "127.0.0.1:0"]
+        };
+        let words = [&["serve"], words, here].concat();
         Self::spawn(&mut place.command(&words))
     }
 
@@ -53,6 +58,11 @@ impl Serving {
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// Waits for the process to end by itself.
+    pub fn ended(&mut self) -> ExitStatus {
+        self.process.wait().unwrap()
     }
 
     pub fn send(&self, method: &str, path: &str, lines: &[&str], body: &[u8]) -> Reply {

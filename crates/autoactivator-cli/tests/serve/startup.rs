@@ -11,12 +11,14 @@ fn a_server_that_cannot_start_leaves_nothing_behind() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     place.write("empty-token", "\n");
+    place.write("short-token", "fifteen letters\n");
+    place.write("long-token", "a token of the lab\n");
     place.write("wide.csv", "1,2,3,a\n");
     place.write("no.onnx", "no backbone");
     let cases: &[(&[&str], &[&str])] = &[
         (&["--listen", &taken], &["cannot listen on", "with --listen"]),
         (
-            &["--listen", "192.0.2.1:80", "--token-file", "no.onnx"],
+            &["--listen", "192.0.2.1:80", "--token-file", "long-token"],
             &["cannot listen on 192.0.2.1:80", "with --listen"],
         ),
         (
@@ -26,7 +28,23 @@ fn a_server_that_cannot_start_leaves_nothing_behind() {
         (&["--token-file", "missing"], &["--token-file missing"]),
         (
             &["--token-file", "empty-token"],
-            &["the token is empty", "--token-file", "AUTOACTIVATOR_TOKEN"],
+            &[
+                "--token-file empty-token",
+                "the token has 0 characters, but needs at least 16",
+                "`autoactivator token`",
+            ],
+        ),
+        (
+            &["--token-file", "short-token"],
+            &["--token-file short-token", "the token has 15 characters"],
+        ),
+        (
+            &["--read-token-file", "long-token"],
+            &["the read token needs another token beside it", "--token-file"],
+        ),
+        (
+            &["--read-token-file", "long-token", "--token-file", "long-token"],
+            &["the read token needs another token beside it"],
         ),
         (&["--held-out", "missing.csv"], &["missing.csv"]),
         (

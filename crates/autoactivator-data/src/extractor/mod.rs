@@ -7,7 +7,7 @@ mod work;
 
 use std::path::Path;
 
-use autoactivator::Table;
+use autoactivator::{Observer, Table};
 
 use crate::backbone::Backbone;
 use crate::error::Error;
@@ -69,10 +69,18 @@ impl Extractor {
     }
 
     /// The features of images in memory, one row each. An image that takes more than `most_bytes` once decoded is
-    /// refused; errors call the first image `image 0`.
-    pub fn of_images(&self, images: &[&[u8]], most_bytes: u64) -> Result<Table, Error> {
+    /// refused; errors call the first image `image 0`. The observer may interrupt between two images.
+    pub fn of_images(
+        &self,
+        images: &[&[u8]],
+        most_bytes: u64,
+        observer: &dyn Observer,
+    ) -> Result<Table, Error> {
         let mut rows = Vec::with_capacity(images.len() * self.n_features());
         for (place, bytes) in images.iter().enumerate() {
+            if observer.interrupted() {
+                return Err(autoactivator::Error::Interrupted.into());
+            }
             let image = decode_within(Path::new(&format!("image {place}")), bytes, most_bytes)?;
             match self {
                 Self::Pixels(pixels) => rows.extend(pixels.row(&image)),

@@ -86,7 +86,7 @@ impl ModelFile {
         self.write_bytes(&deployed.to_bytes(half)?)
     }
 
-    /// Writes the bytes of a model; returns the size of the file.
+    /// Writes the bytes of a model, as [`Model::to_bytes`] gives them; returns the size of the file.
     pub fn write_bytes(&self, bytes: &[u8]) -> Result<u64, Error> {
         let mut at_path = self.at_path();
         self.check(&at_path)?;

@@ -8,7 +8,7 @@ use autoactivator::{Error, Model, ModelFile};
 use super::history::{empty, history};
 
 #[track_caller]
-fn is_locked(found: Result<ModelFile, Error>) {
+fn is_locked(found: &Result<ModelFile, Error>) {
     assert!(matches!(found, Err(Error::Locked { .. })), "{found:?}");
 }
 
@@ -32,7 +32,7 @@ fn a_file_is_locked_under_all_its_names() {
     for held in names {
         let file = ModelFile::lock(&at(held)).unwrap();
         for asked in names {
-            is_locked(ModelFile::lock(&at(asked)));
+            is_locked(&ModelFile::lock(&at(asked)));
         }
         drop(file);
     }
@@ -45,11 +45,11 @@ fn a_lock_does_not_hang_on_its_file() {
     empty().save(&path).unwrap();
     let file = ModelFile::lock(&path).unwrap();
     fs::remove_file(folder.path().join(".model.aact.lock")).unwrap();
-    is_locked(ModelFile::lock(&path));
+    is_locked(&ModelFile::lock(&path));
     // Also after the file has been replaced by its holder.
     let models = history(1, 3);
     file.write(&models[0]).unwrap();
-    is_locked(ModelFile::lock(&path));
+    is_locked(&ModelFile::lock(&path));
 }
 
 #[test]
