@@ -121,8 +121,8 @@ impl App {
         let brackets = received.bytes.iter().filter(|&&byte| byte == b'[').count();
         let rows = brackets.saturating_sub(1).max(1);
         match rows.saturating_mul(edition.multiply_adds) {
-            ..=SMALL_WORK => Effort::Small,
-            ..=SHORT_WORK => Effort::Short,
+            work if work <= SMALL_WORK => Effort::Small,
+            work if work <= SHORT_WORK => Effort::Short,
             _ => Effort::Much,
         }
     }
