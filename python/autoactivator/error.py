@@ -106,6 +106,10 @@ class NotSolvableError(AutoActivatorError, ArithmeticError):
     """A least-squares solve that did not give finite weights."""
 
 
+class NoDensityError(AutoActivatorError, ArithmeticError):
+    """Densities of a unit that are not finite."""
+
+
 class NoImagesError(AutoActivatorError, ValueError):
     """A pool of image nodes, but rows that are not known to be images."""
 

@@ -43,6 +43,11 @@ class Reactivation(Learner):
         all of them, which is slower.
     repeated_classes : {"refuse", "accept"}, default="refuse"
         What to do with a class from an earlier task.
+    gate : {"threshold", "density"}, default="threshold"
+        How a unit is woken: by its threshold, as in the paper, or by how likely it finds the rows. By density, rows need
+        no groups, ``predict_proba`` covers the classes of all units, and ``known`` tells what is unknown.
+    gate_nodes : int, default=200
+        Nodes that all units look through with ``gate="density"``. A class keeps about half their square in floats.
     seed : int, default=0
         Seed for everything random.
 
@@ -80,6 +85,8 @@ class Reactivation(Learner):
         reuse=False,
         screening=True,
         repeated_classes="refuse",
+        gate="threshold",
+        gate_nodes=200,
         seed=0,
     ):
         self.step_size = step_size
@@ -96,6 +103,8 @@ class Reactivation(Learner):
         self.reuse = reuse
         self.screening = screening
         self.repeated_classes = repeated_classes
+        self.gate = gate
+        self.gate_nodes = gate_nodes
         self.seed = seed
 
     _kind = "reactivation"

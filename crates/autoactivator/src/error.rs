@@ -217,6 +217,13 @@ pub enum Error {
         ridge: f64,
     },
 
+    /// Densities of a unit that are not finite.
+    #[error("the densities of unit {task} are not finite: scale the features, or set `gate` to `threshold`")]
+    NoDensity {
+        /// Task of the unit, from 1.
+        task: usize,
+    },
+
     /// A pool of image nodes for rows that are not declared to be images.
     #[error(
         "a pool of {kind} needs images: give their shape with `image`, like 28x28, or choose another pool"

@@ -2,9 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::params::{ReactivationParams, RepeatedClasses};
+use super::gate::{Gate, view};
+use super::params::{GateKind, ReactivationParams, RepeatedClasses};
 use super::threshold::{confidence, threshold};
 use super::unit::{Lesson, NeuralUnit};
+use super::waking::Watch;
 use crate::data::ClassList;
 use crate::data::{Labels, Rows, Table, check_rows, check_task};
 use crate::error::Error;
@@ -12,6 +14,7 @@ use crate::learner::{Input, Learner, Observer, Size};
 use crate::math::{Matrix, argmax, argmax_among, softmax};
 use crate::math::{Random, Stream};
 use crate::params::Checked;
+use crate::pool::Nodes;
 
 /// Rows that one thread predicts at a time.
 const JUDGED_TOGETHER: usize = 256;
@@ -26,6 +29,8 @@ pub struct Reactivation {
     pub(crate) n_features: Option<usize>,
     pub(crate) classes: ClassList,
     pub(crate) units: Vec<NeuralUnit>,
+    /// The nodes that all units look through; none if they wake by thresholds, or before the first task.
+    pub(crate) view: Option<Nodes>,
     pub(crate) input: Input,
 }
 
@@ -38,6 +43,10 @@ pub struct Awakening {
     pub given: Vec<f64>,
     /// |threshold(t) - threshold~(t)| for every unit, Eq. (threshold_dis).
     pub distances: Vec<f64>,
+    /// With `gate = density`, ln p(group | unit) for every unit, up to a constant that all share; else empty.
+    pub likelihoods: Vec<f64>,
+    /// With `gate = density`, how likely each unit is the group's; else empty.
+    pub likely: Vec<f64>,
     /// The class of each row, as an index into the learner's list.
     pub classes: Vec<u32>,
 }
@@ -50,6 +59,7 @@ impl Reactivation {
             n_features: None,
             classes: ClassList::default(),
             units: Vec::new(),
+            view: None,
             input: Input::default(),
         }
     }
@@ -84,9 +94,18 @@ impl Reactivation {
         Ok(())
     }
 
-    /// Wakes the unit whose threshold is nearest to how sure it is of the group (Eq. threshold_dis).
+    /// Wakes the unit whose threshold is nearest to how sure it is of the group (Eq. threshold_dis), or, with
+    /// `gate = density`, the one that finds the group likeliest.
     pub fn reactivate(&self, group: Rows<'_>) -> Result<Awakening, Error> {
         self.check_predictable(group)?;
+        let by_threshold = self.wake_by_threshold(group);
+        Ok(match Watch::of(self, &self.all_units()) {
+            Some(watch) => watch.wake(group, by_threshold),
+            None => by_threshold,
+        })
+    }
+
+    fn wake_by_threshold(&self, group: Rows<'_>) -> Awakening {
         let outputs = self.outputs(group, &self.all_units());
         let given: Vec<f64> = outputs.iter().map(threshold).collect();
         let pairs = self.units.iter().zip(&given);
@@ -97,16 +116,21 @@ impl Reactivation {
         let classes = (0..group.len())
             .map(|i| self.units[unit].classes[argmax(&outputs[unit], i)])
             .collect();
-        Ok(Awakening {
+        Awakening {
             unit,
             given,
             distances,
+            likelihoods: Vec::new(),
+            likely: Vec::new(),
             classes,
-        })
+        }
     }
 
     /// The class of each row, judged as a group of one, among `units` and the classes that are `possible`.
     fn each_alone(&self, x: Rows<'_>, units: &[&NeuralUnit], possible: impl Fn(u32) -> bool) -> Vec<u32> {
+        if let Some(watch) = Watch::of(self, units) {
+            return watch.each_alone(x, possible);
+        }
         let outputs = self.outputs(x, units);
         let class = |i| {
             let given = units.iter().zip(&outputs);
@@ -120,15 +144,32 @@ impl Reactivation {
     }
 
     /// Scores of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the class's
-    /// unit, less one for every unit that would wake before it. The highest score is the class that `predict` returns.
+    /// unit, less one for every unit that would wake before it. With `gate = density`: how likely the class's unit finds
+    /// the row, less what the class is behind the unit's best. The highest score is the class that `predict` returns.
     pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        self.check_predictable(x)?;
+        if let Some(watch) = Watch::of(self, &self.all_units()) {
+            return Ok(watch.scores(x, self.classes.len()));
+        }
         self.class_by_class(x, f64::NEG_INFINITY, |order, p| p - order as f64)
     }
 
     /// Probability of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the unit
-    /// that wakes, and 0 for the classes of all other units.
+    /// that wakes, and 0 for the classes of all other units. With `gate = density`: the softmax of all scores, each of
+    /// which counts as much as the view has independent nodes.
     pub fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        self.check_predictable(x)?;
+        if let Some(watch) = Watch::of(self, &self.all_units()) {
+            return Ok(watch.probabilities(x, self.classes.len()));
+        }
         self.class_by_class(x, 0.0, |order, p| if order == 0 { p } else { 0.0 })
+    }
+
+    /// How well known each row is to the unit that finds it likeliest: the share of the unit's own rows that are at least
+    /// as far from their class. None if units wake by thresholds, which cannot tell.
+    pub fn known(&self, x: Rows<'_>) -> Result<Option<Vec<f32>>, Error> {
+        self.check_predictable(x)?;
+        Ok(Watch::of(self, &self.all_units()).map(|watch| watch.known(x)))
     }
 
     /// The highest `value` of each class over all units, computed from the unit's rank in the order of waking
@@ -139,7 +180,6 @@ impl Reactivation {
         lowest: f64,
         value: impl Fn(usize, f64) -> f64,
     ) -> Result<Matrix<f64>, Error> {
-        self.check_predictable(x)?;
         let outputs = self.outputs(x, &self.all_units());
         let mut values = Matrix::from_fn(x.len(), self.classes.len(), |_, _| lowest);
         for i in 0..x.len() {
@@ -190,6 +230,16 @@ impl Reactivation {
             return Err(Error::TooFewRows { class, rows: 1 });
         }
         Ok(())
+    }
+
+    /// The view of rows with `n_features` features; none if units wake by thresholds.
+    pub(crate) fn view_for(&self, n_features: usize) -> Option<Nodes> {
+        let drawn = || {
+            self.view
+                .clone()
+                .unwrap_or_else(|| view(&self.params, n_features))
+        };
+        (self.params.gate == GateKind::Density).then(drawn)
     }
 
     /// Refuses candidates that would not fit into memory.
@@ -258,7 +308,13 @@ impl Learner for Reactivation {
             .iter()
             .map(|&place| classes.names()[place as usize].clone())
             .collect();
-        let unit = NeuralUnit::grow(&lesson, members, names, &self.units, &self.params, observer)?;
+        let mut unit = NeuralUnit::grow(&lesson, members, names, &self.units, &self.params, observer)?;
+        let view = self.view_for(x.n_features());
+        if let Some(view) = &view {
+            let gate = Gate::learn(view, &unit, &self.units, x, &codes);
+            unit.gate = Some(gate.ok_or(Error::NoDensity { task: task + 1 })?);
+        }
+        self.view = view;
         self.units.push(unit);
         self.classes = classes;
         self.n_features = Some(x.n_features());
@@ -311,7 +367,11 @@ impl Learner for Reactivation {
     }
 
     fn size(&self) -> Size {
-        let model_floats = self.units.iter().map(NeuralUnit::n_floats).sum();
+        let view = self
+            .view
+            .as_ref()
+            .map_or(0, |view| view.weights.values().len() + view.len());
+        let model_floats = view + self.units.iter().map(NeuralUnit::n_floats).sum::<usize>();
         Size {
             nodes: self.units.iter().map(NeuralUnit::n_nodes).sum(),
             model_floats,

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gate::Gate;
 use super::least_squares::StepwiseFit;
 use super::params::ReactivationParams;
 use super::recruit::{EarlierNodes, Recruits, Source, Vacancy, recruit};
@@ -28,6 +29,8 @@ pub struct NeuralUnit {
     pub readout: Matrix<f32>,
     /// threshold(t), Eq. (threshold_t).
     pub threshold: f64,
+    /// What the unit knows its rows by; none if it wakes by its threshold.
+    pub gate: Option<Gate>,
     /// How the unit grew.
     pub growth: Growth,
 }
@@ -175,6 +178,7 @@ impl NeuralUnit {
             layers,
             readout,
             threshold,
+            gate: None,
             growth,
         })
     }
@@ -193,13 +197,14 @@ impl NeuralUnit {
         self.layers.iter().map(|layer| layer.own.len()).sum()
     }
 
-    /// Number of floats the unit stores: weights, biases, readout and threshold.
+    /// Number of floats the unit stores: weights, biases, readout, threshold and gate.
     pub fn n_floats(&self) -> usize {
+        let gate = self.gate.as_ref().map_or(0, Gate::n_floats);
         let layers = self
             .layers
             .iter()
             .map(|layer| layer.own.weights.values().len() + layer.own.len());
-        layers.sum::<usize>() + self.readout.values().len() + 1
+        layers.sum::<usize>() + self.readout.values().len() + 1 + gate
     }
 }
 
