@@ -7,7 +7,6 @@
 use super::density::Density;
 use super::params::ReactivationParams;
 use super::sums::ClassSums;
-use super::unit::NeuralUnit;
 use crate::data::Rows;
 use crate::math::{Matrix, Random, Stream};
 use crate::pool::Nodes;
@@ -44,7 +43,7 @@ pub fn view(params: &ReactivationParams, n_features: usize) -> Nodes {
 pub struct Gate {
     /// Sums of the outputs of the view, one per class.
     pub seen: Vec<ClassSums>,
-    /// Sums of the unit's own outputs Ŷ, one per class.
+    /// Sums of the unit's own outputs Ŷ on its training rows, one per class.
     pub said: Vec<ClassSums>,
     /// τ: the share of the view's nodes that are independent. Their likelihoods count as if they all were.
     pub independence: f64,
@@ -52,6 +51,14 @@ pub struct Gate {
     pub known: Vec<f32>,
     views: Vec<Density>,
     readouts: Vec<Density>,
+}
+
+/// The rows of a unit's task, and the place of each row's class among those of the unit.
+pub struct TaskRows<'a> {
+    /// Those that the unit was trained on.
+    pub train: (Rows<'a>, &'a [usize]),
+    /// Those that it was validated on.
+    pub validation: (Rows<'a>, &'a [usize]),
 }
 
 /// What a unit finds about some rows.
@@ -65,27 +72,20 @@ pub struct Finding {
 }
 
 impl Gate {
-    /// Learns the rows of a unit's task, of which `codes` are the classes; none if a density is not finite.
-    pub fn learn(
-        view: &Nodes,
-        unit: &NeuralUnit,
-        earlier: &[NeuralUnit],
-        x: Rows<'_>,
-        codes: &[usize],
-    ) -> Option<Self> {
-        let n_classes = unit.classes.len();
+    /// Learns the rows of a unit's task; none if a density is not finite. `said` are the unit's outputs on its
+    /// training rows.
+    pub fn learn(view: &Nodes, task: &TaskRows<'_>, said: &Matrix<f32>) -> Option<Self> {
+        let n_classes = said.n_cols();
         let mut seen = vec![ClassSums::new(view.len()); n_classes];
-        let mut said = vec![ClassSums::new(n_classes); n_classes];
-        for (part, codes) in x.chunks(ROWS_TOGETHER).zip(codes.chunks(ROWS_TOGETHER)) {
-            let (h, y) = (view.outputs(part.into()), unit.outputs(part.into(), earlier));
-            for c in 0..n_classes {
-                let of_class: Vec<usize> = (0..codes.len()).filter(|&i| codes[i] == c).collect();
-                seen[c].add(h.gather_rows(&of_class).view());
-                said[c].add(y.gather_rows(&of_class).view());
+        for (x, codes) in [task.train, task.validation] {
+            for (x, codes) in x.chunks(ROWS_TOGETHER).zip(codes.chunks(ROWS_TOGETHER)) {
+                add(&mut seen, &view.outputs(x.into()), codes);
             }
         }
-        let mut gate = Self::from_sums(seen, said, 1.0, Vec::new())?;
-        gate.judge_left_out(view, x, codes);
+        let mut own = vec![ClassSums::new(n_classes); n_classes];
+        add(&mut own, said, task.train.1);
+        let mut gate = Self::from_sums(seen, own, 1.0, Vec::new())?;
+        gate.judge_left_out(view, task.train);
         Some(gate)
     }
 
@@ -110,7 +110,7 @@ impl Gate {
     ///
     /// d² of P independent outputs varies by 2 P. If outputs depend on each other, it varies more: as if there were
     /// only τ P of them, each of which counts 1/τ times. So τ = 2 P / Var d².
-    fn judge_left_out(&mut self, view: &Nodes, x: Rows<'_>, codes: &[usize]) {
+    fn judge_left_out(&mut self, view: &Nodes, (x, codes): (Rows<'_>, &[usize])) {
         let (mut all, mut squares) = (Vec::new(), 0.0);
         for (c, density) in self.views.iter().enumerate() {
             let rows: Vec<usize> = (0..codes.len()).filter(|&i| codes[i] == c).collect();
@@ -168,6 +168,14 @@ impl Gate {
     pub fn n_floats(&self) -> usize {
         let sums = self.seen.iter().chain(&self.said);
         sums.map(ClassSums::n_floats).sum::<usize>() + 1 + self.known.len()
+    }
+}
+
+/// Adds rows of outputs to the sums of their classes.
+fn add(classes: &mut [ClassSums], outputs: &Matrix<f32>, codes: &[usize]) {
+    for (c, sums) in classes.iter_mut().enumerate() {
+        let of_class: Vec<usize> = (0..codes.len()).filter(|&i| codes[i] == c).collect();
+        sums.add(outputs.gather_rows(&of_class).view());
     }
 }
 

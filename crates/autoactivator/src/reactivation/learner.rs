@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::gate::{Gate, view};
+use super::gate::{Gate, TaskRows, view};
 use super::params::{GateKind, ReactivationParams, RepeatedClasses};
 use super::threshold::{confidence, threshold};
 use super::unit::{Lesson, NeuralUnit};
@@ -308,10 +308,15 @@ impl Learner for Reactivation {
             .iter()
             .map(|&place| classes.names()[place as usize].clone())
             .collect();
-        let mut unit = NeuralUnit::grow(&lesson, members, names, &self.units, &self.params, observer)?;
+        let (mut unit, said) =
+            NeuralUnit::grow(&lesson, members, names, &self.units, &self.params, observer)?;
         let view = self.view_for(x.n_features());
         if let Some(view) = &view {
-            let gate = Gate::learn(view, &unit, &self.units, x, &codes);
+            let task_rows = TaskRows {
+                train: (split.train.rows(), &split.train_codes),
+                validation: (split.validation.rows(), &split.validation_codes),
+            };
+            let gate = Gate::learn(&view.over(&lesson.inputs), &task_rows, &said);
             unit.gate = Some(gate.ok_or(Error::NoDensity { task: task + 1 })?);
         }
         self.view = view;

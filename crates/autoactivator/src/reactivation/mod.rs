@@ -37,7 +37,7 @@ mod waking;
 const TILE_ROWS: usize = 480;
 
 pub use density::Density;
-pub use gate::{Finding, Gate};
+pub use gate::{Finding, Gate, TaskRows};
 pub use judge::Trial;
 pub use learner::{Awakening, Reactivation};
 pub use least_squares::StepwiseFit;

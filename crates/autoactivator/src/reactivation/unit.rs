@@ -127,7 +127,7 @@ pub struct Lesson<'a> {
 }
 
 impl NeuralUnit {
-    /// Grows a unit from scratch for `lesson`, after the `earlier` units.
+    /// Grows a unit from scratch for `lesson`, after the `earlier` units; returns its outputs Ŷ on the training rows, too.
     pub fn grow(
         lesson: &Lesson<'_>,
         classes: Vec<u32>,
@@ -135,7 +135,7 @@ impl NeuralUnit {
         earlier: &[NeuralUnit],
         params: &ReactivationParams,
         observer: &mut dyn Observer,
-    ) -> Result<Self, Error> {
+    ) -> Result<(Self, Matrix<f32>), Error> {
         let mut layers: Vec<Layer> = Vec::new();
         let mut records = Vec::new();
         let mut hidden: Option<(Matrix<f32>, Matrix<f32>)> = None;
@@ -164,7 +164,8 @@ impl NeuralUnit {
             records.push(grown.record);
         }
         let outputs = hidden.map(|(train, _)| product(train.view(), readout.view()));
-        let threshold = outputs.as_ref().map_or(0.0, threshold);
+        let outputs = outputs.unwrap_or_else(|| Matrix::zeros(0, lesson.y.n_cols()));
+        let threshold = threshold(&outputs);
         let growth = Growth {
             task: lesson.task + 1,
             classes: class_names,
@@ -173,14 +174,15 @@ impl NeuralUnit {
             threshold,
             layers: records,
         };
-        Ok(Self {
+        let unit = Self {
             classes,
             layers,
             readout,
             threshold,
             gate: None,
             growth,
-        })
+        };
+        Ok((unit, outputs))
     }
 
     /// Ŷ for rows `x`, `(n_samples, n_classes)`; `earlier` are the units before this one.
