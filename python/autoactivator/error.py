@@ -66,10 +66,6 @@ class EmptyTaskError(AutoActivatorError, ValueError):
     """A task without rows that weigh anything."""
 
 
-class OneClassError(AutoActivatorError, ValueError):
-    """A task with one class for a learner that compares the classes of a task."""
-
-
 class TooFewRowsError(AutoActivatorError, ValueError):
     """A class with too few rows to hold some out for validation."""
 
@@ -124,6 +120,10 @@ class NothingToCutError(AutoActivatorError, ValueError):
 
 class DifferentPoolsError(AutoActivatorError, ValueError):
     """Memories over different pools."""
+
+
+class FixedUnitsError(AutoActivatorError, ValueError):
+    """Units that cannot be put together, or not be removed."""
 
 
 class NoPoolError(AutoActivatorError, ValueError):

@@ -1,5 +1,5 @@
-//! The paper's learner as a model: it learns, predicts and explains, and with densities it knows what is unknown. It
-//! supports nothing that needs one memory for all tasks.
+//! The paper's learner as a model: it learns, predicts and explains. With densities it knows what is unknown, and units
+//! come and go. It supports nothing that needs one memory for all tasks.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -79,6 +79,31 @@ impl Learned for Reactivation {
         Reactivation::input_mut(self)
     }
 
+    fn reactivation(&self) -> Result<&Reactivation, Error> {
+        Ok(self)
+    }
+
+    fn drop_class(&mut self, name: &str) -> Result<(), Error> {
+        self.check_densities("drop a class")?;
+        Reactivation::drop_class(self, name)
+    }
+
+    fn check_merge(&self, other: &dyn Learned) -> Result<(), Error> {
+        self.check_densities("be merged")?;
+        self.check_adopt(other.reactivation()?)
+    }
+
+    /// Units that several of them have count once, so there is no need to know what they began with.
+    fn merge(&mut self, others: &[&dyn Learned], _: Option<&dyn Learned>) -> Result<(), Error> {
+        self.check_densities("be merged")?;
+        let mut merged = self.clone();
+        for other in others {
+            merged.adopt(other.reactivation()?)?;
+        }
+        *self = merged;
+        Ok(())
+    }
+
     fn parameters(&self) -> Value {
         self.params().described()
     }
@@ -135,5 +160,16 @@ impl Learned for Reactivation {
         let mut new = Self::new(self.params().clone().check()?);
         new.learn(x, y, &mut ())?;
         Ok(new.units().first() == self.units().first())
+    }
+}
+
+impl Reactivation {
+    /// Refuses units that wake by thresholds: their random numbers are named after tasks, so only a row of tasks makes
+    /// sense of them.
+    fn check_densities(&self, what: &str) -> Result<(), Error> {
+        match self.params().gate {
+            GateKind::Density => Ok(()),
+            GateKind::Threshold => Err(self.cannot(what)),
+        }
     }
 }

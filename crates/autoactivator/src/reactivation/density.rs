@@ -164,7 +164,7 @@ mod tests {
         let (many, few) = (sums(&rows(4000, 3, 0.0)), sums(&rows(1, 3, 5.0)));
         let shared = shared_covariance(&[many.clone(), few.clone()]).unwrap();
         let of = |class: &ClassSums| Density::new(class, &shared).unwrap().log_determinant;
-        let alone = Density::of_classes(&[many.clone()]).unwrap()[0].log_determinant;
+        let alone = Density::of_classes(std::slice::from_ref(&many)).unwrap()[0].log_determinant;
         assert!((of(&many) - alone).abs() < 0.05);
         assert!((of(&few) - alone).abs() < 1.0);
     }

@@ -106,6 +106,15 @@ impl Gate {
         })
     }
 
+    /// The gate without a class; none if a density is not finite.
+    pub fn without_class(&self, c: usize) -> Option<Self> {
+        let (mut seen, mut said) = (self.seen.clone(), self.said.clone());
+        seen.remove(c);
+        said.remove(c);
+        said.iter_mut().for_each(|class| *class = class.without_output(c));
+        Self::from_sums(seen, said, self.independence, self.known.clone())
+    }
+
     /// Learns from rows that are left out how far known rows are, and how much that varies.
     ///
     /// d² of P independent outputs varies by 2 P. If outputs depend on each other, it varies more: as if there were

@@ -1,18 +1,19 @@
 //! The paper's learner: it learns each task into a unit, and wakes the unit that fits a group of rows.
 
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 
 use super::gate::{Gate, TaskRows, view};
 use super::params::{GateKind, ReactivationParams, RepeatedClasses};
+use super::split::Split;
 use super::threshold::{confidence, threshold};
 use super::unit::{Lesson, NeuralUnit};
 use super::waking::Watch;
 use crate::data::ClassList;
-use crate::data::{Labels, Rows, Table, check_rows, check_task};
+use crate::data::{Labels, Rows, check_rows, check_task};
 use crate::error::Error;
 use crate::learner::{Input, Learner, Observer, Size};
 use crate::math::{Matrix, argmax, argmax_among, softmax};
-use crate::math::{Random, Stream};
 use crate::params::Checked;
 use crate::pool::Nodes;
 
@@ -210,13 +211,9 @@ impl Reactivation {
         check_rows(x, self.n_features.ok_or(Error::NothingLearned)?)
     }
 
-    fn check_classes(&self, task: usize, y: &Labels) -> Result<(), Error> {
+    fn check_classes(&self, y: &Labels) -> Result<(), Error> {
         let counts = y.counts();
         let present = || y.names().iter().zip(&counts).filter(|(_, count)| **count > 0);
-        if present().count() < 2 {
-            let class = y.name(0).to_owned();
-            return Err(Error::OneClass { task, class });
-        }
         if self.params.repeated_classes == RepeatedClasses::Refuse
             && let Some((class, task)) =
                 present().find_map(|(name, _)| Some((name.clone(), self.task_of(name)?)))
@@ -260,8 +257,20 @@ impl Reactivation {
         self.params.set(|params| params.repeated_classes = choice);
     }
 
+    /// What the random numbers of a unit are named after: its task or, with densities, its classes. Then a unit is the
+    /// same whenever and wherever it is learned.
+    fn name_of(&self, task: usize, classes: &[String]) -> usize {
+        if self.params.gate == GateKind::Threshold {
+            return task;
+        }
+        let hash = Sha256::digest(classes.join("\0"));
+        hash.iter()
+            .take(5)
+            .fold(0, |name, &byte| name << 8 | usize::from(byte))
+    }
+
     /// The first task that brought `class`, from 1.
-    fn task_of(&self, class: &str) -> Option<usize> {
+    pub(super) fn task_of(&self, class: &str) -> Option<usize> {
         let place = self.classes.place(class)?;
         let unit = self.units.iter().position(|unit| unit.classes.contains(&place))?;
         Some(unit + 1)
@@ -276,11 +285,16 @@ impl Learner for Reactivation {
     fn learn(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error> {
         let task = self.units.len();
         check_task(x, y, self.n_features, task + 1)?;
-        self.check_classes(task + 1, y)?;
+        self.check_classes(y)?;
         self.check_candidates(x.len())?;
         let mut classes = self.classes.clone();
         let places = classes.admit(y);
         let members = distinct(&places);
+        let names: Vec<String> = members
+            .iter()
+            .map(|&place| classes.names()[place as usize].clone())
+            .collect();
+        let name = self.name_of(task, &names);
         let codes: Vec<usize> = places
             .iter()
             .map(|place| members.partition_point(|m| m < place))
@@ -293,10 +307,11 @@ impl Learner for Reactivation {
             members.len(),
             self.params.validation,
             self.params.seed,
-            task,
+            name,
         );
         let lesson = Lesson {
             task,
+            name,
             n_inputs: x.n_features(),
             inputs,
             x: split.train.rows().into(),
@@ -304,10 +319,6 @@ impl Learner for Reactivation {
             x_validation: split.validation.rows().into(),
             y_validation: one_hot(&split.validation_codes, members.len()),
         };
-        let names = members
-            .iter()
-            .map(|&place| classes.names()[place as usize].clone())
-            .collect();
         let (mut unit, said) =
             NeuralUnit::grow(&lesson, members, names, &self.units, &self.params, observer)?;
         let view = self.view_for(x.n_features());
@@ -423,54 +434,4 @@ fn one_hot(codes: &[usize], n_classes: usize) -> Matrix<f64> {
         n_classes,
         |i, c| if codes[i] == c { 1.0 } else { 0.0 },
     )
-}
-
-/// The rows of a task, with some of each class kept for validation. Any first part of the others is a
-/// stratified sample, as screening requires.
-struct Split {
-    train: Table,
-    train_codes: Vec<usize>,
-    validation: Table,
-    validation_codes: Vec<usize>,
-}
-
-impl Split {
-    fn new(
-        x: Rows<'_>,
-        inputs: &[usize],
-        codes: &[usize],
-        n_classes: usize,
-        fraction: f64,
-        seed: u64,
-        task: usize,
-    ) -> Self {
-        let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); n_classes];
-        for (row, &code) in codes.iter().enumerate() {
-            of_class[code].push(row);
-        }
-        let mut random = Random::new(seed, Stream::Validation { task });
-        let (mut train, mut validation) = (Vec::new(), Vec::new());
-        for mut rows in of_class {
-            random.shuffle(&mut rows);
-            // At least one row of every class is trained on.
-            let kept = ((rows.len() as f64 * fraction).round() as usize).min(rows.len() - 1);
-            validation.extend(rows.drain(..kept));
-            let n = rows.len() as f64;
-            train.extend(
-                rows.into_iter()
-                    .enumerate()
-                    .map(|(k, row)| ((k as f64 + 0.5) / n, row)),
-            );
-        }
-        train.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let train: Vec<usize> = train.into_iter().map(|(_, row)| row).collect();
-        validation.sort_unstable();
-        let codes_of = |rows: &[usize]| rows.iter().map(|&row| codes[row]).collect();
-        Self {
-            train: x.gather_part(&train, inputs),
-            train_codes: codes_of(&train),
-            validation: x.gather_part(&validation, inputs),
-            validation_codes: codes_of(&validation),
-        }
-    }
 }

@@ -4,7 +4,8 @@
 //! on all of them, the [`Supervisor`] decides which of them join, and [`StepwiseFit`] keeps the output
 //! weights optimal meanwhile. A [`NeuralUnit`] is what grows, its threshold says how sure it is of its own
 //! rows, and [`Reactivation`] is the learner. With `gate = density`, ours, units keep [`ClassSums`] of their rows, too:
-//! `density` makes a likelihood of them, a [`Gate`] is what one unit finds, and `waking` compares units.
+//! `density` makes a likelihood of them, a [`Gate`] is what one unit finds, `waking` compares units, and `assembly` adds
+//! and removes them.
 //!
 //! ```
 //! use autoactivator::prelude::*;
@@ -18,6 +19,7 @@
 //! # Ok::<(), autoactivator::Error>(())
 //! ```
 
+mod assembly;
 mod density;
 mod gate;
 mod judge;
@@ -27,6 +29,7 @@ mod pack;
 mod params;
 mod recruit;
 mod screen;
+mod split;
 mod sums;
 mod supervisor;
 mod threshold;

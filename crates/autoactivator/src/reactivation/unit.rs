@@ -10,7 +10,7 @@ use super::least_squares::StepwiseFit;
 use super::params::ReactivationParams;
 use super::recruit::{EarlierNodes, Recruits, Source, Vacancy, recruit};
 use super::screen::HEATS;
-use super::threshold::threshold;
+use super::threshold::{REST, threshold};
 use crate::error::Error;
 use crate::learner::{Observer, Step};
 use crate::math::{Matrix, View, add_product, product};
@@ -112,6 +112,8 @@ pub enum Stop {
 pub struct Lesson<'a> {
     /// Task, from 0.
     pub task: usize,
+    /// What the unit's random numbers are named after.
+    pub name: usize,
     /// Number of features of the task's rows.
     pub n_inputs: usize,
     /// The inputs that are not zero on every row; rows contain only these.
@@ -302,7 +304,7 @@ impl<'a> GrowingLayer<'a> {
         params: &'a ReactivationParams,
     ) -> Self {
         let stream = Stream::Candidates {
-            task: lesson.task,
+            task: lesson.name,
             layer: depth,
         };
         Self {
@@ -499,12 +501,12 @@ fn relative_norm(e: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
     norm(e) / norm(y)
 }
 
-/// Fraction of rows whose highest fitted value, Y - e, is where the target is one.
+/// Fraction of rows whose highest fitted value, Y - e, is where the target is one. A single class must beat the rest.
 fn accuracy(e: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
     let fitted = |i, c| y[(i, c)] - e[(i, c)];
     let right = (0..y.n_rows()).filter(|&i| {
         let best = (1..y.n_cols()).fold(0, |best, c| if fitted(i, c) > fitted(i, best) { c } else { best });
-        y[(i, best)] == 1.0
+        y[(i, best)] == 1.0 && (y.n_cols() > 1 || fitted(i, best) > f64::from(REST))
     });
     right.count() as f64 / y.n_rows() as f64
 }
