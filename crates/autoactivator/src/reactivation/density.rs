@@ -1,4 +1,8 @@
-//! From the sums of classes to the likelihood of a row: one Gaussian for each class of a unit.
+//! From the sums of classes to the likelihood of a row: one Cauchy density for each class of a unit.
+//!
+//! Distances of real rows vary far more than those of a Gaussian. Under a Gaussian, a class that lies wide loses its own
+//! rows to narrow ones that are slightly closer. The tails of a Cauchy density, Student's t with one degree of freedom,
+//! let the ratio of distances decide instead of their difference.
 //!
 //! A covariance of P outputs cannot be had from few rows. That of the class counts as much as the class has rows, and
 //! that of all classes of the unit counts as P rows; there, in turn, the variances alone count as P rows. So a class
@@ -7,7 +11,7 @@
 use super::sums::ClassSums;
 use crate::math::{Cholesky, Matrix, product};
 
-/// The Gaussian of one class.
+/// The density of one class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Density {
     mean: Vec<f32>,
@@ -20,7 +24,7 @@ pub struct Density {
 }
 
 impl Density {
-    /// The Gaussians of the classes of a unit; none if a covariance cannot be factored.
+    /// The densities of the classes of a unit; none if a covariance cannot be factored.
     pub fn of_classes(classes: &[ClassSums]) -> Option<Vec<Self>> {
         let shared = shared_covariance(classes)?;
         let density = |class: &ClassSums| Self::new(class, &shared);
@@ -58,9 +62,10 @@ impl Density {
         distances
     }
 
-    /// -(d² + ln |Σ|)/2: the log-likelihood, without the constant that all classes share.
+    /// -((P + 1) ln(1 + d²) + ln |Σ|)/2: the log-likelihood, without the constant that all classes share.
     pub fn log_likelihood(&self, distance: f64) -> f64 {
-        -0.5 * (distance + self.log_determinant)
+        let n_outputs = self.mean.len() as f64;
+        -0.5 * ((1.0 + n_outputs) * (1.0 + distance).ln() + self.log_determinant)
     }
 
     /// The distance that a row of the class at `distance` would have had it not been learned: without it, the mean lies
@@ -130,7 +135,7 @@ mod tests {
         let density = &Density::of_classes(&[class]).unwrap()[0];
         let distances = density.distances(&Matrix::from_fn(1, 1, |_, _| 3.0));
         assert!((distances[0] - 9.0).abs() < 1e-5);
-        assert!((density.log_likelihood(9.0) + 4.5).abs() < 1e-6);
+        assert!((density.log_likelihood(9.0) + 10f64.ln()).abs() < 1e-6);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use super::density::Density;
 use super::params::ReactivationParams;
+use super::scale::Losses;
 use super::sums::ClassSums;
 use crate::data::Rows;
 use crate::math::{Matrix, Random, Stream};
@@ -45,12 +46,21 @@ pub struct Gate {
     pub seen: Vec<ClassSums>,
     /// Sums of the unit's own outputs Ŷ on its training rows, one per class.
     pub said: Vec<ClassSums>,
-    /// τ: the share of the view's nodes that are independent. Their likelihoods count as if they all were.
-    pub independence: f64,
-    /// d² of known rows that were left out, ascending.
-    pub known: Vec<f32>,
+    /// What rows that were left out showed.
+    pub judged: Judged,
     views: Vec<Density>,
     readouts: Vec<Density>,
+}
+
+/// What rows showed that were left out one by one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// τ: the share of the view's nodes that are independent, judged by how much distances vary.
+    pub independence: f64,
+    /// What scales of the log-likelihoods cost among the classes of the unit.
+    pub losses: Losses,
+    /// d² of known rows, ascending.
+    pub known: Vec<f32>,
 }
 
 /// The rows of a unit's task, and the place of each row's class among those of the unit.
@@ -71,6 +81,17 @@ pub struct Finding {
     pub scores: Matrix<f64>,
 }
 
+impl Default for Judged {
+    /// No row was left out.
+    fn default() -> Self {
+        Self {
+            independence: 1.0,
+            losses: Losses::none(),
+            known: Vec::new(),
+        }
+    }
+}
+
 impl Gate {
     /// Learns the rows of a unit's task; none if a density is not finite. `said` are the unit's outputs on its
     /// training rows.
@@ -84,25 +105,19 @@ impl Gate {
         }
         let mut own = vec![ClassSums::new(n_classes); n_classes];
         add(&mut own, said, task.train.1);
-        let mut gate = Self::from_sums(seen, own, 1.0, Vec::new())?;
+        let mut gate = Self::from_sums(seen, own, Judged::default())?;
         gate.judge_left_out(view, task.train);
         Some(gate)
     }
 
     /// The gate with these sums; none if a density is not finite.
-    pub fn from_sums(
-        seen: Vec<ClassSums>,
-        said: Vec<ClassSums>,
-        independence: f64,
-        known: Vec<f32>,
-    ) -> Option<Self> {
+    pub fn from_sums(seen: Vec<ClassSums>, said: Vec<ClassSums>, judged: Judged) -> Option<Self> {
         Some(Self {
             views: Density::of_classes(&seen)?,
             readouts: Density::of_classes(&said)?,
             seen,
             said,
-            independence,
-            known,
+            judged,
         })
     }
 
@@ -112,30 +127,52 @@ impl Gate {
         seen.remove(c);
         said.remove(c);
         said.iter_mut().for_each(|class| *class = class.without_output(c));
-        Self::from_sums(seen, said, self.independence, self.known.clone())
+        Self::from_sums(seen, said, self.judged.clone())
     }
 
-    /// Learns from rows that are left out how far known rows are, and how much that varies.
+    /// Learns from rows that are left out how far known rows are, how much that varies, and how sure to be.
     ///
-    /// d² of P independent outputs varies by 2 P. If outputs depend on each other, it varies more: as if there were
-    /// only τ P of them, each of which counts 1/τ times. So τ = 2 P / Var d².
+    /// ln d² of k independent outputs varies by 2/k. If outputs depend on each other, it varies as if there were only
+    /// k = τ P of them.
     fn judge_left_out(&mut self, view: &Nodes, (x, codes): (Rows<'_>, &[usize])) {
         let (mut all, mut squares) = (Vec::new(), 0.0);
-        for (c, density) in self.views.iter().enumerate() {
+        for c in 0..self.views.len() {
             let rows: Vec<usize> = (0..codes.len()).filter(|&i| codes[i] == c).collect();
             let h = view.outputs(x.gather(&evenly(&rows, LEFT_OUT)).rows().into());
-            let distances = density.distances(&h).into_iter();
-            let distances: Vec<f64> = distances.filter_map(|d| density.left_out(d)).collect();
-            let mean = distances.iter().sum::<f64>() / distances.len().max(1) as f64;
-            squares += distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>();
+            let distances = self.left_out(&h, c);
+            let logs = || distances.iter().map(|d| (1.0 + d).ln());
+            let mean = logs().sum::<f64>() / distances.len().max(1) as f64;
+            squares += logs().map(|log| (log - mean).powi(2)).sum::<f64>();
             all.extend(distances.into_iter().map(|d| d as f32));
         }
         let variance = squares / all.len().max(1) as f64;
         if variance > 0.0 && variance.is_finite() {
-            self.independence = (2.0 * view.len() as f64 / variance).min(1.0);
+            self.judged.independence = (2.0 / (view.len() as f64 * variance)).min(1.0);
         }
         all.sort_unstable_by(f32::total_cmp);
-        self.known = evenly(&all, KNOWN);
+        self.judged.known = evenly(&all, KNOWN);
+    }
+
+    /// d² of rows of class `own` had they not been learned. What scales cost on them is added to the losses.
+    fn left_out(&mut self, h: &Matrix<f32>, own: usize) -> Vec<f64> {
+        let mut distances: Vec<Vec<f64>> = self.views.iter().map(|density| density.distances(h)).collect();
+        let mut left_out = Vec::new();
+        for i in 0..h.n_rows() {
+            let Some(distance) = self.views[own].left_out(distances[own][i]) else {
+                continue;
+            };
+            distances[own][i] = distance;
+            let pairs = self.views.iter().zip(&distances);
+            let likelihoods: Vec<f64> = pairs.map(|(view, d)| view.log_likelihood(d[i])).collect();
+            self.judged.losses.add(&likelihoods, own);
+            left_out.push(distance);
+        }
+        left_out
+    }
+
+    /// How much a difference of the unit's log-likelihoods counts.
+    fn scale(&self) -> f64 {
+        self.judged.losses.best().unwrap_or(self.judged.independence)
     }
 
     /// What the unit finds about rows with outputs `h` of the view and `y` of its own.
@@ -143,6 +180,7 @@ impl Gate {
         let (n_rows, n_classes) = (h.n_rows(), self.views.len());
         let distances: Vec<Vec<f64>> = self.views.iter().map(|density| density.distances(h)).collect();
         let said: Vec<Vec<f64>> = self.readouts.iter().map(|density| density.distances(y)).collect();
+        let scale = self.scale();
         let mut finding = Finding {
             likelihoods: Vec::with_capacity(n_rows),
             distances: Vec::with_capacity(n_rows),
@@ -150,13 +188,13 @@ impl Gate {
         };
         for i in 0..n_rows {
             let likely = |c: usize| self.views[c].log_likelihood(distances[c][i]);
-            let both = |c: usize| self.independence * likely(c) + self.readouts[c].log_likelihood(said[c][i]);
+            let both = |c: usize| scale * likely(c) + self.readouts[c].log_likelihood(said[c][i]);
             let best = (1..n_classes).fold(0, |best, c| if likely(c) > likely(best) { c } else { best });
             let highest = (0..n_classes).map(both).fold(f64::NEG_INFINITY, f64::max);
             finding.likelihoods.push(likely(best));
             finding.distances.push(distances[best][i]);
             for c in 0..n_classes {
-                finding.scores[(i, c)] = likely(best) + (both(c) - highest) / self.independence;
+                finding.scores[(i, c)] = likely(best) + (both(c) - highest) / scale;
             }
         }
         finding
@@ -164,8 +202,11 @@ impl Gate {
 
     /// Share of known rows that are at least this far: near 0 for a row that looks like none of them.
     pub fn share(&self, distance: f64) -> f32 {
-        let closer = self.known.partition_point(|&known| f64::from(known) < distance);
-        (1 + self.known.len() - closer) as f32 / (1 + self.known.len()) as f32
+        let closer = self
+            .judged
+            .known
+            .partition_point(|&known| f64::from(known) < distance);
+        (1 + self.judged.known.len() - closer) as f32 / (1 + self.judged.known.len()) as f32
     }
 
     /// Number of rows of the unit's task.
@@ -173,10 +214,13 @@ impl Gate {
         self.seen.iter().map(|class| class.rows).sum()
     }
 
-    /// Number of floats: sums, τ and the distances of known rows.
+    /// Number of floats: sums, τ, losses and the distances of known rows.
     pub fn n_floats(&self) -> usize {
         let sums = self.seen.iter().chain(&self.said);
-        sums.map(ClassSums::n_floats).sum::<usize>() + 1 + self.known.len()
+        sums.map(ClassSums::n_floats).sum::<usize>()
+            + 1
+            + self.judged.losses.values().len()
+            + self.judged.known.len()
     }
 }
 

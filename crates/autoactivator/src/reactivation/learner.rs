@@ -156,8 +156,8 @@ impl Reactivation {
     }
 
     /// Probability of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the unit
-    /// that wakes, and 0 for the classes of all other units. With `gate = density`: the softmax of all scores, each of
-    /// which counts as much as the view has independent nodes.
+    /// that wakes, and 0 for the classes of all other units. With `gate = density`: the softmax of all scores, at the
+    /// scale that answers left-out rows best among the classes of their units.
     pub fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
         self.check_predictable(x)?;
         if let Some(watch) = Watch::of(self, &self.all_units()) {

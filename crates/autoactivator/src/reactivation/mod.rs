@@ -4,7 +4,7 @@
 //! on all of them, the [`Supervisor`] decides which of them join, and [`StepwiseFit`] keeps the output
 //! weights optimal meanwhile. A [`NeuralUnit`] is what grows, its threshold says how sure it is of its own
 //! rows, and [`Reactivation`] is the learner. With `gate = density`, ours, units keep [`ClassSums`] of their rows, too:
-//! `density` makes a likelihood of them, a [`Gate`] is what one unit finds, `waking` compares units, and `assembly` adds
+//! `density` makes a likelihood of them, `scale` says how far to believe it, a [`Gate`] is what one unit finds, `waking` compares units, and `assembly` adds
 //! and removes them.
 //!
 //! ```
@@ -28,6 +28,7 @@ mod least_squares;
 mod pack;
 mod params;
 mod recruit;
+mod scale;
 mod screen;
 mod split;
 mod sums;
@@ -40,12 +41,13 @@ mod waking;
 const TILE_ROWS: usize = 480;
 
 pub use density::Density;
-pub use gate::{Finding, Gate, TaskRows};
+pub use gate::{Finding, Gate, Judged, TaskRows};
 pub use judge::Trial;
 pub use learner::{Awakening, Reactivation};
 pub use least_squares::StepwiseFit;
 pub(crate) use pack::{NAME, pack, unpack};
 pub use params::{GateKind, ReactivationParams, RepeatedClasses};
+pub use scale::Losses;
 pub use sums::ClassSums;
 pub use supervisor::{Reduction, Supervisor, Verdict, reduction, relaxed};
 pub use threshold::{confidence, threshold};

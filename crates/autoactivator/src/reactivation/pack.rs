@@ -1,12 +1,13 @@
 //! The paper's learner as tensors: two per former layer, one per readout, and one for all thresholds. With densities,
-//! four more per unit: its sums of the view and of its own outputs, how independent nodes are, and known distances. The
-//! view itself comes from the seed.
+//! five more per unit: its sums of the view and of its own outputs, how independent nodes are, what scales cost, and
+//! known distances. The view itself comes from the seed.
 
 use serde::{Deserialize, Serialize};
 
-use super::gate::Gate;
+use super::gate::{Gate, Judged};
 use super::learner::Reactivation;
 use super::params::{GateKind, ReactivationParams};
+use super::scale::Losses;
 use super::sums::ClassSums;
 use super::unit::{Growth, Layer, NeuralUnit};
 use crate::format::Container;
@@ -152,8 +153,9 @@ fn unpack_layer(
 fn pack_gate(container: &mut Container, u: usize, gate: &Gate) {
     container.put_f64(gate_name(u, "seen"), &flat(&gate.seen));
     container.put_f64(gate_name(u, "said"), &flat(&gate.said));
-    container.put_f64(gate_name(u, "independence"), &[gate.independence]);
-    container.put_list(gate_name(u, "known"), &gate.known);
+    container.put_f64(gate_name(u, "independence"), &[gate.judged.independence]);
+    container.put_f64(gate_name(u, "losses"), gate.judged.losses.values());
+    container.put_list(gate_name(u, "known"), &gate.judged.known);
 }
 
 fn unpack_gate(
@@ -168,11 +170,17 @@ fn unpack_gate(
     let seen = raised(&seen, n_classes, learner.params.gate_nodes).ok_or_else(wrong)?;
     let said = raised(&said, n_classes, n_classes).ok_or_else(wrong)?;
     let independence = container.list_f64(&gate_name(u, "independence"))?;
-    let known = container.list(&gate_name(u, "known"))?;
-    match independence[..] {
-        [tau] if tau > 0.0 && tau <= 1.0 => Gate::from_sums(seen, said, tau, known).ok_or_else(wrong),
-        _ => Err(wrong()),
-    }
+    let independence = match independence[..] {
+        [tau] if tau > 0.0 && tau <= 1.0 => tau,
+        _ => return Err(wrong()),
+    };
+    let losses = Losses::from_values(container.list_f64(&gate_name(u, "losses"))?).ok_or_else(wrong)?;
+    let judged = Judged {
+        independence,
+        losses,
+        known: container.list(&gate_name(u, "known"))?,
+    };
+    Gate::from_sums(seen, said, judged).ok_or_else(wrong)
 }
 
 /// The sums of classes, one after the other: rows, sums, and the lower triangle of the products, column by column.

@@ -5,6 +5,7 @@
 
 use super::gate::{Finding, Gate};
 use super::learner::{Awakening, Reactivation};
+use super::scale::Losses;
 use super::unit::NeuralUnit;
 use crate::data::Rows;
 use crate::math::{Matrix, softmax};
@@ -34,12 +35,21 @@ impl<'a> Watch<'a> {
         self.gates.iter().map(find).collect()
     }
 
-    /// τ of all units, weighted by their rows.
+    /// How much a difference of log-likelihoods counts: what costs least over all units together. If none of them has
+    /// two classes to compare, τ of all units, weighted by their rows.
+    fn scale(&self) -> f64 {
+        let mut losses = Losses::none();
+        self.gates
+            .iter()
+            .for_each(|(_, gate)| losses.merge(&gate.judged.losses));
+        losses.best().unwrap_or_else(|| self.independence())
+    }
+
     fn independence(&self) -> f64 {
         let weighted = self
             .gates
             .iter()
-            .map(|(_, gate)| gate.n_rows() * gate.independence);
+            .map(|(_, gate)| gate.n_rows() * gate.judged.independence);
         let rows: f64 = self.gates.iter().map(|(_, gate)| gate.n_rows()).sum();
         weighted.sum::<f64>() / rows.max(1.0)
     }
@@ -54,7 +64,7 @@ impl<'a> Watch<'a> {
             classes: (0..group.len())
                 .map(|i| self.class(&findings, unit, i, |_| true))
                 .collect(),
-            likely: softmax(likelihoods.iter().copied(), self.independence()).collect(),
+            likely: softmax(likelihoods.iter().copied(), self.scale()).collect(),
             likelihoods,
             ..by_threshold
         }
@@ -95,10 +105,10 @@ impl<'a> Watch<'a> {
         scores
     }
 
-    /// The probability of every class, `(n_samples, n_classes)`: softmax(τ · scores).
+    /// The probability of every class, `(n_samples, n_classes)`: softmax(scale · scores).
     pub fn probabilities(&self, x: Rows<'_>, n_classes: usize) -> Matrix<f64> {
         let mut values = self.scores(x, n_classes);
-        let scale = self.independence();
+        let scale = self.scale();
         for i in 0..x.len() {
             let row: Vec<f64> = (0..n_classes).map(|c| values[(i, c)]).collect();
             for (c, p) in softmax(row.iter().copied(), scale).enumerate() {
