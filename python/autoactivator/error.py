@@ -66,10 +66,6 @@ class EmptyTaskError(AutoActivatorError, ValueError):
     """A task without rows that weigh anything."""
 
 
-class OneClassError(AutoActivatorError, ValueError):
-    """A task with one class for a learner that compares the classes of a task."""
-
-
 class TooFewRowsError(AutoActivatorError, ValueError):
     """A class with too few rows to hold some out for validation."""
 
@@ -106,6 +102,10 @@ class NotSolvableError(AutoActivatorError, ArithmeticError):
     """A least-squares solve that did not give finite weights."""
 
 
+class NoDensityError(AutoActivatorError, ArithmeticError):
+    """Densities of a unit that are not finite."""
+
+
 class NoImagesError(AutoActivatorError, ValueError):
     """A pool of image nodes, but rows that are not known to be images."""
 
@@ -120,6 +120,10 @@ class NothingToCutError(AutoActivatorError, ValueError):
 
 class DifferentPoolsError(AutoActivatorError, ValueError):
     """Memories over different pools."""
+
+
+class FixedUnitsError(AutoActivatorError, ValueError):
+    """Units that cannot be put together, or not be removed."""
 
 
 class NoPoolError(AutoActivatorError, ValueError):

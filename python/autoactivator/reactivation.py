@@ -2,6 +2,7 @@
 
 import json
 
+from . import rows
 from .learner import Learner
 
 
@@ -9,7 +10,8 @@ class Reactivation(Learner):
     """The paper's learner: one neural unit per task, grown under the supervisory mechanism.
 
     It is made for groups of rows that come from one task (:meth:`predict_groups`). :meth:`predict` judges each row
-    alone, and then rows often wake the wrong unit. A task needs at least two classes.
+    alone, and then rows often wake the wrong unit. With ``gate="density"``, single rows find
+    their unit.
 
     Parameters
     ----------
@@ -43,6 +45,11 @@ class Reactivation(Learner):
         all of them, which is slower.
     repeated_classes : {"refuse", "accept"}, default="refuse"
         What to do with a class from an earlier task.
+    gate : {"threshold", "density"}, default="threshold"
+        How a unit is woken: by its threshold, as in the paper, or by how likely it finds the rows. By density, rows need
+        no groups, ``predict_proba`` covers the classes of all units, and ``known`` tells what is unknown.
+    gate_nodes : int, default=200
+        Nodes that all units look through with ``gate="density"``. A class keeps about half their square in floats.
     seed : int, default=0
         Seed for everything random.
 
@@ -80,6 +87,8 @@ class Reactivation(Learner):
         reuse=False,
         screening=True,
         repeated_classes="refuse",
+        gate="threshold",
+        gate_nodes=200,
         seed=0,
     ):
         self.step_size = step_size
@@ -96,6 +105,8 @@ class Reactivation(Learner):
         self.reuse = reuse
         self.screening = screening
         self.repeated_classes = repeated_classes
+        self.gate = gate
+        self.gate_nodes = gate_nodes
         self.seed = seed
 
     _kind = "reactivation"
@@ -124,3 +135,57 @@ class Reactivation(Learner):
             for layer, grown in enumerate(unit["layers"], start=1)
             for join in grown["joins"]
         ]
+
+    def merge(self, other):
+        """Take in the units of other models; with ``gate="density"`` only.
+
+        A unit that several models have counts once.
+
+        Parameters
+        ----------
+        other : Reactivation or list of Reactivation
+            The other models, with the same parameters and seed. They are not changed.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> from autoactivator import Reactivation
+        >>> here = Reactivation(gate="density").fit([[0.0], [0.1], [0.9], [1.0]] * 5, [0, 0, 1, 1] * 5)
+        >>> there = Reactivation(gate="density").fit([[2.0], [2.1], [2.9], [3.0]] * 5, [2, 2, 3, 3] * 5)
+        >>> here.merge(there).predict([[0.05], [2.95]])
+        array([0, 3])
+        """
+        others = list(other) if isinstance(other, (list, tuple)) else [other]
+        model = self._learned()
+        model.merge([one._learned() for one in others], None)
+        self._keep(model, self._labels, *(one._labels for one in others))
+        return self
+
+    def drop_class(self, label):
+        """Forget a class; with ``gate="density"`` only. A unit without classes is removed.
+
+        Parameters
+        ----------
+        label : str or int
+            Its label.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> from autoactivator import Reactivation
+        >>> model = Reactivation(gate="density").fit([[0.0], [0.1], [0.9], [1.0]] * 5, [0, 0, 1, 1] * 5)
+        >>> model.drop_class(1).classes_
+        array([0])
+        """
+        model = self._learned()
+        model.drop_class(rows.name(label))
+        self._keep(model, self._labels)
+        return self

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use autoactivator::pool::PoolSpec;
-use autoactivator::{Activation, ImageShape, Precision, Prior, ReadoutKind, RepeatedClasses};
+use autoactivator::{Activation, GateKind, ImageShape, Precision, Prior, ReadoutKind, RepeatedClasses};
 use autoactivator_data::Columns;
 use autoactivator_exam::contender::LearnerKind;
 use autoactivator_exam::protocol::Protocol;
@@ -593,6 +593,14 @@ pub struct ReactivationArgs {
     /// Judge every candidate on all rows, as the paper does, not only the most promising ones; slower
     #[arg(long)]
     pub no_screening: bool,
+
+    /// How a unit is woken: by its threshold, as in the paper, or by the density of its rows
+    #[arg(long, value_parser = named::<GateKind>)]
+    pub gate: Option<GateKind>,
+
+    /// Nodes that all units look through with `--gate density`
+    #[arg(long, value_name = "N")]
+    pub gate_nodes: Option<usize>,
 
     /// What to do with a class from an earlier task: refuse or accept
     #[arg(long, value_parser = named::<RepeatedClasses>)]

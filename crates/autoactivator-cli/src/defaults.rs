@@ -15,7 +15,7 @@ const OF_BOTH: [&str; 3] = ["r", "ridge", "seed"];
 
 /// Options with the name of a parameter of reactivation.
 pub fn reactivation(option: Arg) -> Arg {
-    of_params(option, ReactivationParams::default())
+    of_params(option, ReactivationParams::default().described())
 }
 
 /// Options with the name of a parameter of consolidation.

@@ -43,6 +43,8 @@ pub fn reactivation(args: &ReactivationArgs, shared: &SharedArgs) -> Result<Give
     put(&mut given, "layers", args.layers)?;
     put(&mut given, "reuse", args.reuse.then_some(true))?;
     put(&mut given, "screening", args.no_screening.then_some(false))?;
+    put(&mut given, "gate", args.gate)?;
+    put(&mut given, "gate_nodes", args.gate_nodes)?;
     put(&mut given, "repeated_classes", args.repeated_classes)?;
     Ok(given)
 }

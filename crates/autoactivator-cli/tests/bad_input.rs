@@ -363,22 +363,6 @@ fn one_class_only() {
     let place = learned();
     place.write("one.csv", clusters(&["c"], 20));
     place.refuse(&["run", "one.csv"], &["one.csv", "only one class", "'c'"]);
-    place.refuse(
-        &["learn", "model", "one.csv"],
-        &["task 2 has only one class", "'c'"],
-    );
-    place.refuse(
-        &[&["learn", "new", "one.csv"], &NEW[..]].concat(),
-        &["task 1 has only one class", "'c'"],
-    );
-    place.refuse(
-        &["learn", "model", "next.csv", "--classes", "d"],
-        &["only one class", "'d'"],
-    );
-    place.refuse(
-        &["run", "digits", "--tasks", "single", "--learner", "reactivation"],
-        &["task 1 has only one class", "another learner"],
-    );
 }
 
 #[test]

@@ -58,10 +58,6 @@ fn of_run() {
         ("run photos --tasks 4", &["4 tasks for 3 classes"]),
         ("run photos --tasks 10/5", &["the data set has 3"]),
         (
-            "run photos --backbone net.onnx --tasks 3 --learner reactivation",
-            &["no learner can take part", "one class"],
-        ),
-        (
             "run photos --backbone net.onnx --learner consolidation --pool patches",
             &["no learner", "needs images"],
         ),

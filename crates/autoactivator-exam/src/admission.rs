@@ -8,10 +8,10 @@
 //! use autoactivator_exam::admission::Outline;
 //! use autoactivator_exam::experiment::Experiment;
 //!
-//! let mut experiment = Experiment::parse("tasks = 'single'", &[])?;
-//! experiment.admit(&Outline::of_classes(["cat", "dog", "cat", "dog"], ["cat", "dog"]))?;
+//! let mut experiment = Experiment::parse("tasks = '1'", &[])?;
+//! experiment.admit(&Outline::of_classes(["cat", "dog", "dog"], ["cat", "dog"]))?;
 //! assert_eq!(experiment.left_out[0].learner, "reactivation");
-//! assert!(experiment.left_out[0].reason.contains("has only one class"));
+//! assert!(experiment.left_out[0].reason.contains("has only 1 row"));
 //! # Ok::<(), autoactivator_exam::Error>(())
 //! ```
 
@@ -135,7 +135,7 @@ impl Contender {
         match self.learner {
             LearnerKind::Reactivation => self
                 .too_few_rows(outline)
-                .or_else(|| self.unfit_task(tasks, online, outline)),
+                .or_else(|| self.repeated_class(tasks, online, outline)),
             LearnerKind::Consolidation => self.unfit_image(outline),
             _ => None,
         }
@@ -151,22 +151,16 @@ impl Contender {
         })
     }
 
-    /// A unit compares the classes of its task. Online, every part but the first repeats classes.
-    fn unfit_task(&self, tasks: &[Vec<u32>], online: bool, outline: &Outline) -> Option<MethodError> {
-        let name = |place: u32| outline.classes[place as usize].name.clone();
-        if online {
-            let refuses = self.reactivation.repeated_classes == RepeatedClasses::Refuse && tasks.len() > 1;
-            return refuses.then(|| MethodError::RepeatedClass {
-                class: name(0),
-                task: 1,
-            });
-        }
-        tasks.iter().enumerate().find_map(|(i, task)| match task[..] {
-            [only] => Some(MethodError::OneClass {
-                task: i + 1,
-                class: name(only),
-            }),
-            _ => None,
+    /// Online, every part but the first repeats classes.
+    fn repeated_class(&self, tasks: &[Vec<u32>], online: bool, outline: &Outline) -> Option<MethodError> {
+        let refuses = self.reactivation.repeated_classes == RepeatedClasses::Refuse;
+        let class = outline
+            .classes
+            .first()
+            .filter(|_| refuses && online && tasks.len() > 1);
+        class.map(|class| MethodError::RepeatedClass {
+            class: class.name.clone(),
+            task: 1,
         })
     }
 
@@ -222,12 +216,8 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_needs_two_classes_in_every_task() {
-        let three = admitted("", &["a", "b", "c"], 5).unwrap();
-        assert_eq!(left_out(&three), ["reactivation"]);
-        assert!(three.left_out[0].reason.starts_with("task 2 has only one class"));
-        assert_eq!(three.contenders.len(), LearnerKind::ALL.len() - 1);
-        assert!(left_out(&admitted("", &["a", "b", "c", "d"], 5).unwrap()).is_empty());
+    fn a_unit_may_have_one_class() {
+        assert!(left_out(&admitted("", &["a", "b", "c"], 5).unwrap()).is_empty());
     }
 
     #[test]
@@ -272,9 +262,9 @@ mod tests {
 
     #[test]
     fn an_exam_without_learners_is_refused_with_the_reasons() {
-        let error = admitted("learners = ['reactivation']\ntasks = 'single'", &["a", "b"], 5).unwrap_err();
+        let error = admitted("learners = ['reactivation']", &["a", "b"], 1).unwrap_err();
         assert!(
-            error.contains("reactivation: task 1 has only one class"),
+            error.contains("reactivation: class 'a' has only 1 row"),
             "{error}"
         );
     }

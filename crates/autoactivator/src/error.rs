@@ -111,18 +111,6 @@ pub enum Error {
         task: usize,
     },
 
-    /// A task with only one class, for a learner that compares the classes of a task.
-    #[error(
-        "task {task} has only one class ('{class}'): a neural unit needs at least two to compare; \
-         give it tasks of two or more classes, or use another learner"
-    )]
-    OneClass {
-        /// Task, from 1.
-        task: usize,
-        /// The only class.
-        class: String,
-    },
-
     /// A class with too few rows to keep some for validation.
     #[error("class '{class}' has only {}: at least 2 are needed while `validation` is above 0", counted(*rows, "row"))]
     TooFewRows {
@@ -217,6 +205,13 @@ pub enum Error {
         ridge: f64,
     },
 
+    /// Densities of a unit that are not finite.
+    #[error("the densities of unit {task} are not finite: scale the features, or set `gate` to `threshold`")]
+    NoDensity {
+        /// Task of the unit, from 1.
+        task: usize,
+    },
+
     /// A pool of image nodes for rows that are not declared to be images.
     #[error(
         "a pool of {kind} needs images: give their shape with `image`, like 28x28, or choose another pool"
@@ -248,6 +243,13 @@ pub enum Error {
     #[error("the memories have different pools ({reason}): only memories over one pool can be merged")]
     DifferentPools {
         /// What differs.
+        reason: String,
+    },
+
+    /// Units that cannot be put together, or not be removed.
+    #[error("units cannot be added or removed: {reason}")]
+    FixedUnits {
+        /// Why not.
         reason: String,
     },
 

@@ -152,6 +152,12 @@ pub(crate) fn same_origin(a: Option<&Origin>, b: Option<&Origin>) -> bool {
     a.map(essence) == b.map(essence)
 }
 
+/// Whether both name their features, and not alike.
+pub(crate) fn have_other_names(one: &Input, other: &Input) -> bool {
+    let names = one.features.as_ref().zip(other.features.as_ref());
+    names.is_some_and(|(one, other)| one != other)
+}
+
 /// An origin without names and places.
 fn essence(origin: &Origin) -> Origin {
     match origin {

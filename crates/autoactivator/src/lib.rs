@@ -49,7 +49,7 @@ pub use learner::{Answer, Input, Learner, Observer, Origin, Size, Step};
 pub use model::{Learned, Model, ModelFile, Receipt};
 pub use params::{Check, Checked, Precision};
 pub use pool::Activation;
-pub use reactivation::{Awakening, Reactivation, ReactivationParams, RepeatedClasses};
+pub use reactivation::{Awakening, GateKind, Reactivation, ReactivationParams, RepeatedClasses};
 pub use words::{counted, noun_for};
 
 /// The example of the crate's README is a test.

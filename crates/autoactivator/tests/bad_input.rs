@@ -72,12 +72,6 @@ fn tasks_that_cannot_be_learned() {
         &y.gather(&[]),
         "task 2 has no rows",
     );
-    refused(
-        &mut learner,
-        &table(),
-        &Labels::from_names(["c"; 20]),
-        "only one class ('c')",
-    );
     let lonely = Labels::from_names((0..20).map(|i| if i == 4 { "lonely" } else { "c" }));
     refused(&mut learner, &table(), &lonely, "'lonely' has only 1 row");
     refused(

@@ -51,7 +51,7 @@ macro_rules! experiments {
 }
 
 /// All of them.
-const EXPERIMENTS: [(&str, &str); 38] = experiments![
+const EXPERIMENTS: [(&str, &str); 43] = experiments![
     "mnist-reactivation",
     "mnist-consolidation",
     "mnist-consolidation-small",
@@ -78,6 +78,8 @@ const EXPERIMENTS: [(&str, &str); 38] = experiments![
     "cifar100-uneven-10",
     "mnist-time",
     "cifar100-single",
+    "cifar100-single-units",
+    "mnist-single-units",
     "cifar100-online",
     "cifar100-nodes",
     "imagenet-r-more-nodes",
@@ -89,6 +91,9 @@ const EXPERIMENTS: [(&str, &str); 38] = experiments![
     "cifar100-default",
     "mnist-recruited",
     "mnist-random",
+    "mnist-density",
+    "fashion-mnist-density",
+    "cifar100-density",
     "digits",
 ];
 

@@ -17,7 +17,7 @@ use crate::data::{
     Chunks, Labels, Rows, Sample, Table, check_rows, check_weighed_task, places, stride, weighed_places,
 };
 use crate::error::Error;
-use crate::learner::{Input, Learner, Observer, Size, Step, same_origin};
+use crate::learner::{Input, Learner, Observer, Size, Step, have_other_names, same_origin};
 use crate::params::{Checked, Precision};
 use crate::pool::{FirstTask, OUTPUT_ROWS, Pool, Standard, default_pool, private_pool};
 
@@ -575,12 +575,6 @@ impl Consolidation {
         });
         Ok(())
     }
-}
-
-/// Whether both name their features, and not alike.
-fn have_other_names(one: &Input, other: &Input) -> bool {
-    let names = one.features.as_ref().zip(other.features.as_ref());
-    names.is_some_and(|(one, other)| one != other)
 }
 
 /// Reports the number of rows added to the observer, and stops if it asks to; `of` is the total, where known.

@@ -33,6 +33,8 @@ pub enum Stream {
     },
     /// Directions that a trace is estimated along.
     Probes,
+    /// The nodes that all units look through.
+    View,
 }
 
 impl Stream {
@@ -42,6 +44,7 @@ impl Stream {
             Self::Validation { task } => ((task as u64) << 16) | 0xffff,
             Self::Pool { layer } => (1 << 63) | layer as u64,
             Self::Probes => 3 << 62,
+            Self::View => (3 << 62) | 1,
         }
     }
 }

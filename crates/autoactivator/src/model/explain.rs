@@ -1,4 +1,4 @@
-//! Why a row is answered as it is: what the nodes of each task say, or how far each unit is from waking.
+//! Why a row is answered as it is: what the nodes of each task say, or how close each unit is to waking.
 
 use serde::{Serialize, Serializer};
 
@@ -83,6 +83,9 @@ pub struct UnitEvidence {
     pub given: f64,
     /// The distance between the two, Eq. (threshold_dis).
     pub distance: f64,
+    /// With `gate = density`, how likely the row is the unit's; this decides, not the distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub likely: Option<f64>,
     /// Whether the unit wakes.
     pub awake: bool,
 }
@@ -126,10 +129,10 @@ pub(super) fn by_nodes(
     })
 }
 
-/// How sure each unit is of the row, beside the threshold that would wake it.
-pub(super) fn by_units(learner: &Reactivation, row: &[f32]) -> Result<Explanation, Error> {
+/// How sure each unit is of the row, beside the threshold that would wake it, and how likely the row is the unit's.
+pub(super) fn by_units(learner: &Reactivation, row: &[f32], reject: f64) -> Result<Explanation, Error> {
     let awakening = learner.reactivate(Rows::new(row, row.len())?)?;
-    let (answer, _) = judged(learner, row, 0.0)?;
+    let (answer, _) = judged(learner, row, reject)?;
     let classes = Learner::classes(learner);
     let units = learner.units().iter().enumerate().map(|(u, unit)| UnitEvidence {
         task: unit.growth.task,
@@ -138,6 +141,7 @@ pub(super) fn by_units(learner: &Reactivation, row: &[f32]) -> Result<Explanatio
         threshold: unit.threshold,
         given: awakening.given[u],
         distance: awakening.distances[u],
+        likely: awakening.likely.get(u).copied(),
         awake: u == awakening.unit,
     });
     Ok(Explanation::Reactivation {

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::format::Container;
 use crate::learner::{Answer, Input, Learner, Origin};
 use crate::math::Matrix;
+use crate::reactivation::Reactivation;
 
 /// What a kind of model can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,6 +150,13 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
     /// The learner with the additive memory, to be changed; refused for other kinds.
     fn consolidation_mut(&mut self) -> Result<&mut Consolidation, Error> {
         Err(self.cannot("be changed like this"))
+    }
+
+    /// The learner with units; refused for other kinds.
+    fn reactivation(&self) -> Result<&Reactivation, Error> {
+        Err(Error::FixedUnits {
+            reason: format!("a {} model has no units", self.name()),
+        })
     }
 
     /// Only what predicts, without the memory.

@@ -1,5 +1,5 @@
-//! The paper's learner as a model: it learns, predicts and explains, but supports nothing that needs an
-//! additive memory.
+//! The paper's learner as a model: it learns, predicts and explains. With densities it knows what is unknown, and units
+//! come and go. It supports nothing that needs one memory for all tasks.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::format::Container;
 use crate::learner::{Answer, Input, Learner};
 use crate::math::Matrix;
 use crate::params::Check;
-use crate::reactivation::{Reactivation, RepeatedClasses, pack};
+use crate::reactivation::{GateKind, Reactivation, RepeatedClasses, pack};
 use crate::words::counted;
 
 impl Learned for Reactivation {
@@ -26,7 +26,7 @@ impl Learned for Reactivation {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities::new(true, false, false)
+        Abilities::new(true, false, self.params().gate == GateKind::Density)
     }
 
     fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
@@ -37,20 +37,34 @@ impl Learned for Reactivation {
         Reactivation::probabilities(self, x)
     }
 
-    fn answers(&self, x: Rows<'_>, _: f64) -> Result<Vec<Answer>, Error> {
+    fn answers(&self, x: Rows<'_>, reject: f64) -> Result<Vec<Answer>, Error> {
         let classes = self.predict(x)?;
+        let known = if reject > 0.0 {
+            Reactivation::known(self, x)?
+        } else {
+            None
+        };
         let probabilities = Reactivation::probabilities(self, x)?;
         let row = |i: usize| (0..probabilities.n_cols()).map(move |c| (i, c));
-        let answer = |(i, class)| Answer {
-            class: Some(class),
-            probabilities: row(i).map(|at| probabilities[at] as f32).collect(),
-            known: None,
+        let answer = |(i, class)| {
+            let known = known.as_ref().map(|known: &Vec<f32>| known[i]);
+            Answer {
+                class: known
+                    .is_none_or(|known| f64::from(known) > reject)
+                    .then_some(class),
+                probabilities: row(i).map(|at| probabilities[at] as f32).collect(),
+                known,
+            }
         };
         Ok(classes.into_iter().enumerate().map(answer).collect())
     }
 
-    fn explain(&self, row: &[f32], _: f64) -> Result<Explanation, Error> {
-        explain::by_units(self, row)
+    fn known(&self, x: Rows<'_>) -> Result<Vec<f32>, Error> {
+        Reactivation::known(self, x)?.ok_or_else(|| self.cannot("say how well it knows a row"))
+    }
+
+    fn explain(&self, row: &[f32], reject: f64) -> Result<Explanation, Error> {
+        explain::by_units(self, row, reject)
     }
 
     fn rename_class(&mut self, from: &str, to: &str) -> Result<(), Error> {
@@ -65,8 +79,33 @@ impl Learned for Reactivation {
         Reactivation::input_mut(self)
     }
 
+    fn reactivation(&self) -> Result<&Reactivation, Error> {
+        Ok(self)
+    }
+
+    fn drop_class(&mut self, name: &str) -> Result<(), Error> {
+        self.check_densities("drop a class")?;
+        Reactivation::drop_class(self, name)
+    }
+
+    fn check_merge(&self, other: &dyn Learned) -> Result<(), Error> {
+        self.check_densities("be merged")?;
+        self.check_adopt(other.reactivation()?)
+    }
+
+    /// Units that several of them have count once, so there is no need to know what they began with.
+    fn merge(&mut self, others: &[&dyn Learned], _: Option<&dyn Learned>) -> Result<(), Error> {
+        self.check_densities("be merged")?;
+        let mut merged = self.clone();
+        for other in others {
+            merged.adopt(other.reactivation()?)?;
+        }
+        *self = merged;
+        Ok(())
+    }
+
     fn parameters(&self) -> Value {
-        json!(self.params())
+        self.params().described()
     }
 
     /// How repeated classes are treated may change from task to task; no other parameter may.
@@ -121,5 +160,16 @@ impl Learned for Reactivation {
         let mut new = Self::new(self.params().clone().check()?);
         new.learn(x, y, &mut ())?;
         Ok(new.units().first() == self.units().first())
+    }
+}
+
+impl Reactivation {
+    /// Refuses units that wake by thresholds: their random numbers are named after tasks, so only a row of tasks makes
+    /// sense of them.
+    fn check_densities(&self, what: &str) -> Result<(), Error> {
+        match self.params().gate {
+            GateKind::Density => Ok(()),
+            GateKind::Threshold => Err(self.cannot(what)),
+        }
     }
 }

@@ -1,17 +1,21 @@
 //! The paper's learner: it learns each task into a unit, and wakes the unit that fits a group of rows.
 
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 
-use super::params::{ReactivationParams, RepeatedClasses};
+use super::gate::{Gate, TaskRows, view};
+use super::params::{GateKind, ReactivationParams, RepeatedClasses};
+use super::split::Split;
 use super::threshold::{confidence, threshold};
 use super::unit::{Lesson, NeuralUnit};
+use super::waking::Watch;
 use crate::data::ClassList;
-use crate::data::{Labels, Rows, Table, check_rows, check_task};
+use crate::data::{Labels, Rows, check_rows, check_task};
 use crate::error::Error;
 use crate::learner::{Input, Learner, Observer, Size};
 use crate::math::{Matrix, argmax, argmax_among, softmax};
-use crate::math::{Random, Stream};
 use crate::params::Checked;
+use crate::pool::Nodes;
 
 /// Rows that one thread predicts at a time.
 const JUDGED_TOGETHER: usize = 256;
@@ -26,6 +30,8 @@ pub struct Reactivation {
     pub(crate) n_features: Option<usize>,
     pub(crate) classes: ClassList,
     pub(crate) units: Vec<NeuralUnit>,
+    /// The nodes that all units look through; none if they wake by thresholds, or before the first task.
+    pub(crate) view: Option<Nodes>,
     pub(crate) input: Input,
 }
 
@@ -38,6 +44,10 @@ pub struct Awakening {
     pub given: Vec<f64>,
     /// |threshold(t) - threshold~(t)| for every unit, Eq. (threshold_dis).
     pub distances: Vec<f64>,
+    /// With `gate = density`, ln p(group | unit) for every unit, up to a constant that all share; else empty.
+    pub likelihoods: Vec<f64>,
+    /// With `gate = density`, how likely each unit is the group's; else empty.
+    pub likely: Vec<f64>,
     /// The class of each row, as an index into the learner's list.
     pub classes: Vec<u32>,
 }
@@ -50,6 +60,7 @@ impl Reactivation {
             n_features: None,
             classes: ClassList::default(),
             units: Vec::new(),
+            view: None,
             input: Input::default(),
         }
     }
@@ -84,9 +95,18 @@ impl Reactivation {
         Ok(())
     }
 
-    /// Wakes the unit whose threshold is nearest to how sure it is of the group (Eq. threshold_dis).
+    /// Wakes the unit whose threshold is nearest to how sure it is of the group (Eq. threshold_dis), or, with
+    /// `gate = density`, the one that finds the group likeliest.
     pub fn reactivate(&self, group: Rows<'_>) -> Result<Awakening, Error> {
         self.check_predictable(group)?;
+        let by_threshold = self.wake_by_threshold(group);
+        Ok(match Watch::of(self, &self.all_units()) {
+            Some(watch) => watch.wake(group, by_threshold),
+            None => by_threshold,
+        })
+    }
+
+    fn wake_by_threshold(&self, group: Rows<'_>) -> Awakening {
         let outputs = self.outputs(group, &self.all_units());
         let given: Vec<f64> = outputs.iter().map(threshold).collect();
         let pairs = self.units.iter().zip(&given);
@@ -97,16 +117,21 @@ impl Reactivation {
         let classes = (0..group.len())
             .map(|i| self.units[unit].classes[argmax(&outputs[unit], i)])
             .collect();
-        Ok(Awakening {
+        Awakening {
             unit,
             given,
             distances,
+            likelihoods: Vec::new(),
+            likely: Vec::new(),
             classes,
-        })
+        }
     }
 
     /// The class of each row, judged as a group of one, among `units` and the classes that are `possible`.
     fn each_alone(&self, x: Rows<'_>, units: &[&NeuralUnit], possible: impl Fn(u32) -> bool) -> Vec<u32> {
+        if let Some(watch) = Watch::of(self, units) {
+            return watch.each_alone(x, possible);
+        }
         let outputs = self.outputs(x, units);
         let class = |i| {
             let given = units.iter().zip(&outputs);
@@ -120,15 +145,32 @@ impl Reactivation {
     }
 
     /// Scores of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the class's
-    /// unit, less one for every unit that would wake before it. The highest score is the class that `predict` returns.
+    /// unit, less one for every unit that would wake before it. With `gate = density`: how likely the class's unit finds
+    /// the row, less what the class is behind the unit's best. The highest score is the class that `predict` returns.
     pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        self.check_predictable(x)?;
+        if let Some(watch) = Watch::of(self, &self.all_units()) {
+            return Ok(watch.scores(x, self.classes.len()));
+        }
         self.class_by_class(x, f64::NEG_INFINITY, |order, p| p - order as f64)
     }
 
     /// Probability of every class, `(n_samples, n_classes)`, each row a group of one: the softmax of the unit
-    /// that wakes, and 0 for the classes of all other units.
+    /// that wakes, and 0 for the classes of all other units. With `gate = density`: the softmax of all scores, at the
+    /// scale that answers left-out rows best among the classes of their units.
     pub fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
+        self.check_predictable(x)?;
+        if let Some(watch) = Watch::of(self, &self.all_units()) {
+            return Ok(watch.probabilities(x, self.classes.len()));
+        }
         self.class_by_class(x, 0.0, |order, p| if order == 0 { p } else { 0.0 })
+    }
+
+    /// How well known each row is to the unit that finds it likeliest: the share of the unit's own rows that are at least
+    /// as far from their class. None if units wake by thresholds, which cannot tell.
+    pub fn known(&self, x: Rows<'_>) -> Result<Option<Vec<f32>>, Error> {
+        self.check_predictable(x)?;
+        Ok(Watch::of(self, &self.all_units()).map(|watch| watch.known(x)))
     }
 
     /// The highest `value` of each class over all units, computed from the unit's rank in the order of waking
@@ -139,7 +181,6 @@ impl Reactivation {
         lowest: f64,
         value: impl Fn(usize, f64) -> f64,
     ) -> Result<Matrix<f64>, Error> {
-        self.check_predictable(x)?;
         let outputs = self.outputs(x, &self.all_units());
         let mut values = Matrix::from_fn(x.len(), self.classes.len(), |_, _| lowest);
         for i in 0..x.len() {
@@ -170,13 +211,9 @@ impl Reactivation {
         check_rows(x, self.n_features.ok_or(Error::NothingLearned)?)
     }
 
-    fn check_classes(&self, task: usize, y: &Labels) -> Result<(), Error> {
+    fn check_classes(&self, y: &Labels) -> Result<(), Error> {
         let counts = y.counts();
         let present = || y.names().iter().zip(&counts).filter(|(_, count)| **count > 0);
-        if present().count() < 2 {
-            let class = y.name(0).to_owned();
-            return Err(Error::OneClass { task, class });
-        }
         if self.params.repeated_classes == RepeatedClasses::Refuse
             && let Some((class, task)) =
                 present().find_map(|(name, _)| Some((name.clone(), self.task_of(name)?)))
@@ -190,6 +227,16 @@ impl Reactivation {
             return Err(Error::TooFewRows { class, rows: 1 });
         }
         Ok(())
+    }
+
+    /// The view of rows with `n_features` features; none if units wake by thresholds.
+    pub(crate) fn view_for(&self, n_features: usize) -> Option<Nodes> {
+        let drawn = || {
+            self.view
+                .clone()
+                .unwrap_or_else(|| view(&self.params, n_features))
+        };
+        (self.params.gate == GateKind::Density).then(drawn)
     }
 
     /// Refuses candidates that would not fit into memory.
@@ -210,8 +257,20 @@ impl Reactivation {
         self.params.set(|params| params.repeated_classes = choice);
     }
 
+    /// What the random numbers of a unit are named after: its task or, with densities, its classes. Then a unit is the
+    /// same whenever and wherever it is learned.
+    fn name_of(&self, task: usize, classes: &[String]) -> usize {
+        if self.params.gate == GateKind::Threshold {
+            return task;
+        }
+        let hash = Sha256::digest(classes.join("\0"));
+        hash.iter()
+            .take(5)
+            .fold(0, |name, &byte| name << 8 | usize::from(byte))
+    }
+
     /// The first task that brought `class`, from 1.
-    fn task_of(&self, class: &str) -> Option<usize> {
+    pub(super) fn task_of(&self, class: &str) -> Option<usize> {
         let place = self.classes.place(class)?;
         let unit = self.units.iter().position(|unit| unit.classes.contains(&place))?;
         Some(unit + 1)
@@ -226,11 +285,16 @@ impl Learner for Reactivation {
     fn learn(&mut self, x: Rows<'_>, y: &Labels, observer: &mut dyn Observer) -> Result<(), Error> {
         let task = self.units.len();
         check_task(x, y, self.n_features, task + 1)?;
-        self.check_classes(task + 1, y)?;
+        self.check_classes(y)?;
         self.check_candidates(x.len())?;
         let mut classes = self.classes.clone();
         let places = classes.admit(y);
         let members = distinct(&places);
+        let names: Vec<String> = members
+            .iter()
+            .map(|&place| classes.names()[place as usize].clone())
+            .collect();
+        let name = self.name_of(task, &names);
         let codes: Vec<usize> = places
             .iter()
             .map(|place| members.partition_point(|m| m < place))
@@ -243,10 +307,11 @@ impl Learner for Reactivation {
             members.len(),
             self.params.validation,
             self.params.seed,
-            task,
+            name,
         );
         let lesson = Lesson {
             task,
+            name,
             n_inputs: x.n_features(),
             inputs,
             x: split.train.rows().into(),
@@ -254,11 +319,18 @@ impl Learner for Reactivation {
             x_validation: split.validation.rows().into(),
             y_validation: one_hot(&split.validation_codes, members.len()),
         };
-        let names = members
-            .iter()
-            .map(|&place| classes.names()[place as usize].clone())
-            .collect();
-        let unit = NeuralUnit::grow(&lesson, members, names, &self.units, &self.params, observer)?;
+        let (mut unit, said) =
+            NeuralUnit::grow(&lesson, members, names, &self.units, &self.params, observer)?;
+        let view = self.view_for(x.n_features());
+        if let Some(view) = &view {
+            let task_rows = TaskRows {
+                train: (split.train.rows(), &split.train_codes),
+                validation: (split.validation.rows(), &split.validation_codes),
+            };
+            let gate = Gate::learn(&view.over(&lesson.inputs), &task_rows, &said);
+            unit.gate = Some(gate.ok_or(Error::NoDensity { task: task + 1 })?);
+        }
+        self.view = view;
         self.units.push(unit);
         self.classes = classes;
         self.n_features = Some(x.n_features());
@@ -311,7 +383,11 @@ impl Learner for Reactivation {
     }
 
     fn size(&self) -> Size {
-        let model_floats = self.units.iter().map(NeuralUnit::n_floats).sum();
+        let view = self
+            .view
+            .as_ref()
+            .map_or(0, |view| view.weights.values().len() + view.len());
+        let model_floats = view + self.units.iter().map(NeuralUnit::n_floats).sum::<usize>();
         Size {
             nodes: self.units.iter().map(NeuralUnit::n_nodes).sum(),
             model_floats,
@@ -358,54 +434,4 @@ fn one_hot(codes: &[usize], n_classes: usize) -> Matrix<f64> {
         n_classes,
         |i, c| if codes[i] == c { 1.0 } else { 0.0 },
     )
-}
-
-/// The rows of a task, with some of each class kept for validation. Any first part of the others is a
-/// stratified sample, as screening requires.
-struct Split {
-    train: Table,
-    train_codes: Vec<usize>,
-    validation: Table,
-    validation_codes: Vec<usize>,
-}
-
-impl Split {
-    fn new(
-        x: Rows<'_>,
-        inputs: &[usize],
-        codes: &[usize],
-        n_classes: usize,
-        fraction: f64,
-        seed: u64,
-        task: usize,
-    ) -> Self {
-        let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); n_classes];
-        for (row, &code) in codes.iter().enumerate() {
-            of_class[code].push(row);
-        }
-        let mut random = Random::new(seed, Stream::Validation { task });
-        let (mut train, mut validation) = (Vec::new(), Vec::new());
-        for mut rows in of_class {
-            random.shuffle(&mut rows);
-            // At least one row of every class is trained on.
-            let kept = ((rows.len() as f64 * fraction).round() as usize).min(rows.len() - 1);
-            validation.extend(rows.drain(..kept));
-            let n = rows.len() as f64;
-            train.extend(
-                rows.into_iter()
-                    .enumerate()
-                    .map(|(k, row)| ((k as f64 + 0.5) / n, row)),
-            );
-        }
-        train.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let train: Vec<usize> = train.into_iter().map(|(_, row)| row).collect();
-        validation.sort_unstable();
-        let codes_of = |rows: &[usize]| rows.iter().map(|&row| codes[row]).collect();
-        Self {
-            train: x.gather_part(&train, inputs),
-            train_codes: codes_of(&train),
-            validation: x.gather_part(&validation, inputs),
-            validation_codes: codes_of(&validation),
-        }
-    }
 }

@@ -3,7 +3,9 @@
 //! In the order of its flow: `recruit` draws candidate nodes, `screen` judges them on some rows and `judge`
 //! on all of them, the [`Supervisor`] decides which of them join, and [`StepwiseFit`] keeps the output
 //! weights optimal meanwhile. A [`NeuralUnit`] is what grows, its threshold says how sure it is of its own
-//! rows, and [`Reactivation`] is the learner.
+//! rows, and [`Reactivation`] is the learner. With `gate = density`, ours, units keep [`ClassSums`] of their rows, too:
+//! `density` makes a likelihood of them, `scale` says how far to believe it, a [`Gate`] is what one unit finds, `waking` compares units, and `assembly` adds
+//! and removes them.
 //!
 //! ```
 //! use autoactivator::prelude::*;
@@ -17,25 +19,36 @@
 //! # Ok::<(), autoactivator::Error>(())
 //! ```
 
+mod assembly;
+mod density;
+mod gate;
 mod judge;
 mod learner;
 mod least_squares;
 mod pack;
 mod params;
 mod recruit;
+mod scale;
 mod screen;
+mod split;
+mod sums;
 mod supervisor;
 mod threshold;
 mod unit;
+mod waking;
 
 /// Rows of a tile; divisible by 24 and 48, which suits the kernels of products.
 const TILE_ROWS: usize = 480;
 
+pub use density::Density;
+pub use gate::{Finding, Gate, Judged, TaskRows};
 pub use judge::Trial;
 pub use learner::{Awakening, Reactivation};
 pub use least_squares::StepwiseFit;
 pub(crate) use pack::{NAME, pack, unpack};
-pub use params::{ReactivationParams, RepeatedClasses};
+pub use params::{GateKind, ReactivationParams, RepeatedClasses};
+pub use scale::Losses;
+pub use sums::ClassSums;
 pub use supervisor::{Reduction, Supervisor, Verdict, reduction, relaxed};
 pub use threshold::{confidence, threshold};
 pub use unit::{Growth, Join, Layer, LayerGrowth, NeuralUnit, Stop};

@@ -1,11 +1,17 @@
-//! The paper's learner as tensors: two per former layer, one per readout, and one for all thresholds.
+//! The paper's learner as tensors: two per former layer, one per readout, and one for all thresholds. With densities,
+//! five more per unit: its sums of the view and of its own outputs, how independent nodes are, what scales cost, and
+//! known distances. The view itself comes from the seed.
 
 use serde::{Deserialize, Serialize};
 
+use super::gate::{Gate, Judged};
 use super::learner::Reactivation;
-use super::params::ReactivationParams;
+use super::params::{GateKind, ReactivationParams};
+use super::scale::Losses;
+use super::sums::ClassSums;
 use super::unit::{Growth, Layer, NeuralUnit};
 use crate::format::Container;
+use crate::math::Matrix;
 use crate::params::Check;
 use crate::pool::{NodeId, Nodes};
 
@@ -47,6 +53,9 @@ pub fn pack(learner: &Reactivation) -> Container {
             container.put_list(biases_name(u, k), &layer.own.biases);
         }
         container.put_matrix(readout_name(u), &unit.readout);
+        if let Some(gate) = &unit.gate {
+            pack_gate(&mut container, u, gate);
+        }
     }
     let thresholds: Vec<f64> = learner.units.iter().map(|unit| unit.threshold).collect();
     container.put_f64("thresholds".to_owned(), &thresholds);
@@ -70,6 +79,8 @@ pub fn unpack(container: &Container) -> Result<Reactivation, String> {
         let unit = unpack_unit(container, &learner, unit, threshold)?;
         learner.units.push(unit);
     }
+    // Only now is it certain that the file has as many features as it says.
+    learner.view = learner.n_features.and_then(|n| learner.view_for(n));
     Ok(learner)
 }
 
@@ -102,11 +113,16 @@ fn unpack_unit(
             "the readout of unit {u} does not fit its layers and classes"
         ));
     }
+    let gate = match learner.params.gate {
+        GateKind::Threshold => None,
+        GateKind::Density => Some(unpack_gate(container, learner, u, readout.n_cols())?),
+    };
     Ok(NeuralUnit {
         classes: description.classes,
         layers,
         readout,
         threshold,
+        gate,
         growth: description.growth,
     })
 }
@@ -132,6 +148,76 @@ fn unpack_layer(
         activation: learner.params.activation,
     };
     Ok(Layer { own, borrowed })
+}
+
+fn pack_gate(container: &mut Container, u: usize, gate: &Gate) {
+    container.put_f64(gate_name(u, "seen"), &flat(&gate.seen));
+    container.put_f64(gate_name(u, "said"), &flat(&gate.said));
+    container.put_f64(gate_name(u, "independence"), &[gate.judged.independence]);
+    container.put_f64(gate_name(u, "losses"), gate.judged.losses.values());
+    container.put_list(gate_name(u, "known"), &gate.judged.known);
+}
+
+fn unpack_gate(
+    container: &Container,
+    learner: &Reactivation,
+    u: usize,
+    n_classes: usize,
+) -> Result<Gate, String> {
+    let wrong = || format!("the densities of unit {u} do not fit its classes");
+    let seen = container.list_f64(&gate_name(u, "seen"))?;
+    let said = container.list_f64(&gate_name(u, "said"))?;
+    let seen = raised(&seen, n_classes, learner.params.gate_nodes).ok_or_else(wrong)?;
+    let said = raised(&said, n_classes, n_classes).ok_or_else(wrong)?;
+    let independence = container.list_f64(&gate_name(u, "independence"))?;
+    let independence = match independence[..] {
+        [tau] if tau > 0.0 && tau <= 1.0 => tau,
+        _ => return Err(wrong()),
+    };
+    let losses = Losses::from_values(container.list_f64(&gate_name(u, "losses"))?).ok_or_else(wrong)?;
+    let judged = Judged {
+        independence,
+        losses,
+        known: container.list(&gate_name(u, "known"))?,
+    };
+    Gate::from_sums(seen, said, judged).ok_or_else(wrong)
+}
+
+/// The sums of classes, one after the other: rows, sums, and the lower triangle of the products, column by column.
+fn flat(classes: &[ClassSums]) -> Vec<f64> {
+    let of_class = |class: &ClassSums| {
+        let triangle = (0..class.n_outputs()).flat_map(|j| class.products.col(j)[j..].to_vec());
+        let sums = std::iter::once(class.rows).chain(class.sum.iter().copied());
+        sums.chain(triangle).collect::<Vec<f64>>()
+    };
+    classes.iter().flat_map(of_class).collect()
+}
+
+/// The way back from [`flat`]; none if the numbers are not sums of this many classes and outputs.
+fn raised(flat: &[f64], n_classes: usize, n: usize) -> Option<Vec<ClassSums>> {
+    let length = 1 + n + n * (n + 1) / 2;
+    if flat.len() != n_classes.checked_mul(length)? || !flat.iter().all(|v| v.is_finite()) {
+        return None;
+    }
+    let of_class = |flat: &[f64]| {
+        let (sums, mut triangle) = flat[1..].split_at(n);
+        let mut products = Matrix::zeros(n, n);
+        for j in 0..n {
+            let (column, rest) = triangle.split_at(n - j);
+            products.col_mut(j)[j..].copy_from_slice(column);
+            triangle = rest;
+        }
+        ClassSums {
+            rows: flat[0],
+            sum: sums.to_vec(),
+            products,
+        }
+    };
+    Some(flat.chunks_exact(length).map(of_class).collect())
+}
+
+fn gate_name(unit: usize, part: &str) -> String {
+    format!("unit.{unit}.gate.{part}")
 }
 
 fn weights_name(unit: usize, layer: usize) -> String {

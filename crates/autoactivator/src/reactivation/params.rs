@@ -1,6 +1,7 @@
 //! Parameters of the paper's learner, under the paper's names and symbols.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::params::{Check, unless, within};
@@ -41,6 +42,12 @@ pub struct ReactivationParams {
     pub screening: bool,
     /// How a class that an earlier task brought is treated.
     pub repeated_classes: RepeatedClasses,
+    /// How a unit is woken.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gate: GateKind,
+    /// Number of nodes that all units look through with `gate = density`. From 1 to 10,000.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub gate_nodes: usize,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -48,6 +55,29 @@ pub struct ReactivationParams {
 /// Screening is the rule, and model files from before it could be switched off do not mention it.
 fn is_true(screening: &bool) -> bool {
     *screening
+}
+
+/// Model files from before there was a choice do not mention the gate.
+fn is_default(gate: &GateKind) -> bool {
+    *gate == GateKind::default()
+}
+
+/// The number of nodes that units look through when none is given.
+const GATE_NODES: usize = 200;
+
+fn is_usual(nodes: &usize) -> bool {
+    *nodes == GATE_NODES
+}
+
+/// How a unit is woken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GateKind {
+    /// By how near its certainty is to its threshold: the paper's, Eq. (threshold_dis).
+    #[default]
+    Threshold,
+    /// By how likely the unit finds the rows: ours.
+    Density,
 }
 
 /// How a class that an earlier task brought is treated.
@@ -78,8 +108,21 @@ impl Default for ReactivationParams {
             reuse: false,
             screening: true,
             repeated_classes: RepeatedClasses::Refuse,
+            gate: GateKind::Threshold,
+            gate_nodes: GATE_NODES,
             seed: 0,
         }
+    }
+}
+
+impl ReactivationParams {
+    /// All parameters as a JSON object, also those that a file leaves out as long as they have their defaults.
+    pub fn described(&self) -> Value {
+        let mut all = json!(self);
+        all["screening"] = json!(self.screening);
+        all["gate"] = json!(self.gate);
+        all["gate_nodes"] = json!(self.gate_nodes);
+        all
     }
 }
 
@@ -89,6 +132,7 @@ impl Check for ReactivationParams {
             .or_else(|| within("t_max", self.t_max, 100_000, "from 1 to 100,000"))
             .or_else(|| within("l_max", self.l_max, 100_000, "from 1 to 100,000"))
             .or_else(|| within("patience", self.patience, usize::MAX, "at least 1"))
+            .or_else(|| within("gate_nodes", self.gate_nodes, 10_000, "from 1 to 10,000"))
             .or_else(|| within("layers", self.layers, 16, "from 1 to 16"))
             .or_else(|| {
                 let inside = self.expected_accuracy > 0.0 && self.expected_accuracy <= 1.0;

@@ -5,11 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gate::Gate;
 use super::least_squares::StepwiseFit;
 use super::params::ReactivationParams;
 use super::recruit::{EarlierNodes, Recruits, Source, Vacancy, recruit};
 use super::screen::HEATS;
-use super::threshold::threshold;
+use super::threshold::{REST, threshold};
 use crate::error::Error;
 use crate::learner::{Observer, Step};
 use crate::math::{Matrix, View, add_product, product};
@@ -28,6 +29,8 @@ pub struct NeuralUnit {
     pub readout: Matrix<f32>,
     /// threshold(t), Eq. (threshold_t).
     pub threshold: f64,
+    /// What the unit knows its rows by; none if it wakes by its threshold.
+    pub gate: Option<Gate>,
     /// How the unit grew.
     pub growth: Growth,
 }
@@ -109,6 +112,8 @@ pub enum Stop {
 pub struct Lesson<'a> {
     /// Task, from 0.
     pub task: usize,
+    /// What the unit's random numbers are named after.
+    pub name: usize,
     /// Number of features of the task's rows.
     pub n_inputs: usize,
     /// The inputs that are not zero on every row; rows contain only these.
@@ -124,7 +129,7 @@ pub struct Lesson<'a> {
 }
 
 impl NeuralUnit {
-    /// Grows a unit from scratch for `lesson`, after the `earlier` units.
+    /// Grows a unit from scratch for `lesson`, after the `earlier` units; returns its outputs Ŷ on the training rows, too.
     pub fn grow(
         lesson: &Lesson<'_>,
         classes: Vec<u32>,
@@ -132,7 +137,7 @@ impl NeuralUnit {
         earlier: &[NeuralUnit],
         params: &ReactivationParams,
         observer: &mut dyn Observer,
-    ) -> Result<Self, Error> {
+    ) -> Result<(Self, Matrix<f32>), Error> {
         let mut layers: Vec<Layer> = Vec::new();
         let mut records = Vec::new();
         let mut hidden: Option<(Matrix<f32>, Matrix<f32>)> = None;
@@ -161,7 +166,8 @@ impl NeuralUnit {
             records.push(grown.record);
         }
         let outputs = hidden.map(|(train, _)| product(train.view(), readout.view()));
-        let threshold = outputs.as_ref().map_or(0.0, threshold);
+        let outputs = outputs.unwrap_or_else(|| Matrix::zeros(0, lesson.y.n_cols()));
+        let threshold = threshold(&outputs);
         let growth = Growth {
             task: lesson.task + 1,
             classes: class_names,
@@ -170,13 +176,15 @@ impl NeuralUnit {
             threshold,
             layers: records,
         };
-        Ok(Self {
+        let unit = Self {
             classes,
             layers,
             readout,
             threshold,
+            gate: None,
             growth,
-        })
+        };
+        Ok((unit, outputs))
     }
 
     /// Ŷ for rows `x`, `(n_samples, n_classes)`; `earlier` are the units before this one.
@@ -193,13 +201,14 @@ impl NeuralUnit {
         self.layers.iter().map(|layer| layer.own.len()).sum()
     }
 
-    /// Number of floats the unit stores: weights, biases, readout and threshold.
+    /// Number of floats the unit stores: weights, biases, readout, threshold and gate.
     pub fn n_floats(&self) -> usize {
+        let gate = self.gate.as_ref().map_or(0, Gate::n_floats);
         let layers = self
             .layers
             .iter()
             .map(|layer| layer.own.weights.values().len() + layer.own.len());
-        layers.sum::<usize>() + self.readout.values().len() + 1
+        layers.sum::<usize>() + self.readout.values().len() + 1 + gate
     }
 }
 
@@ -295,7 +304,7 @@ impl<'a> GrowingLayer<'a> {
         params: &'a ReactivationParams,
     ) -> Self {
         let stream = Stream::Candidates {
-            task: lesson.task,
+            task: lesson.name,
             layer: depth,
         };
         Self {
@@ -492,12 +501,12 @@ fn relative_norm(e: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
     norm(e) / norm(y)
 }
 
-/// Fraction of rows whose highest fitted value, Y - e, is where the target is one.
+/// Fraction of rows whose highest fitted value, Y - e, is where the target is one. A single class must beat the rest.
 fn accuracy(e: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
     let fitted = |i, c| y[(i, c)] - e[(i, c)];
     let right = (0..y.n_rows()).filter(|&i| {
         let best = (1..y.n_cols()).fold(0, |best, c| if fitted(i, c) > fitted(i, best) { c } else { best });
-        y[(i, best)] == 1.0
+        y[(i, best)] == 1.0 && (y.n_cols() > 1 || fitted(i, best) > f64::from(REST))
     });
     right.count() as f64 / y.n_rows() as f64
 }
