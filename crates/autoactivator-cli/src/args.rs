@@ -203,7 +203,7 @@ pub struct PredictArgs {
     pub proba: bool,
 
     /// Answer "unknown" to rows that look like nothing learned; RATE is the fraction of known rows that this rejects
-    /// (consolidation)
+    /// (consolidation, and units with a gate of densities)
     #[arg(long, value_name = "RATE", default_value = "0", value_parser = rate)]
     pub reject: f64,
 
