@@ -216,3 +216,35 @@ fn sigterm_ends_the_server_like_ctrl_c() {
         );
     }
 }
+
+/// Neither another name nor a lost lock file lets a second server in, and what somebody else has put in the place of the
+/// model is not overwritten.
+#[cfg(unix)]
+#[test]
+fn a_model_that_is_served_has_one_history() {
+    let place = Workplace::new();
+    let at = |name: &str| place.path().join(name);
+    let serving = Serving::start(&place, &[&["m.aact"], &SMALL[..]].concat());
+    serving.learn(&json!([[0, 0], [1, 1]]), &["low", "high"]);
+    std::fs::hard_link(at("m.aact"), at("hard.aact")).unwrap();
+    std::os::unix::fs::symlink("m.aact", at("soft.aact")).unwrap();
+    std::fs::remove_file(at(".m.aact.lock")).unwrap();
+    place.write("rows.csv", "0,0,low\n1,1,high\n");
+    for name in ["m.aact", "hard.aact", "soft.aact"] {
+        for words in [
+            &["serve", name, "--listen", "127.0.0.1:0"][..],
+            &["learn", name, "rows.csv"],
+        ] {
+            let said = place.run(words);
+            assert_eq!(said.code, Some(2), "{words:?}");
+            assert!(said.stderr.contains("another process is changing this file"), "{}", said.stderr);
+        }
+    }
+    let other = std::fs::read(at("m.aact")).unwrap();
+    std::fs::write(at("new.aact"), &other).unwrap();
+    std::fs::rename(at("new.aact"), at("m.aact")).unwrap();
+    let refused = serving.post("/v1/learn", &json!({ "rows": [[2, 2]], "classes": ["far"] }));
+    assert_eq!((refused.status, refused.kind()), (503, "Replaced".to_owned()));
+    assert_eq!(std::fs::read(at("m.aact")).unwrap(), other);
+    assert_eq!(serving.classes(), ["low", "high"]);
+}
