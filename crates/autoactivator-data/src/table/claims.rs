@@ -3,6 +3,8 @@
 //! A few bytes can claim, or truly unpack to, more than a machine holds. Honest data rarely shrinks to less than one byte
 //! in [`RATIO`], and where it does it is small.
 
+use autoactivator::math::there_is_room;
+
 /// How many times larger than its packed bytes data may be, if it is not small anyway.
 const RATIO: u64 = 256;
 
@@ -12,6 +14,7 @@ pub(super) const SMALL: u64 = 64 << 20;
 /// Refuses what claims to unpack to more than is likely, or to more than this process can have now.
 pub(super) fn check(packed: u64, unpacked: u64, small: u64) -> Result<(), String> {
     let likely = small.max(packed.saturating_mul(RATIO));
+    // The libraries that unpack do not ask for room, and would end the process.
     if unpacked > likely || !there_is_room(unpacked) {
         return Err(format!(
             "it claims that {packed} bytes unpack to {unpacked}, more than is likely or fits into memory: it is \
@@ -19,11 +22,6 @@ pub(super) fn check(packed: u64, unpacked: u64, small: u64) -> Result<(), String
         ));
     }
     Ok(())
-}
-
-/// Whether so many bytes can be had at once. The libraries that unpack do not ask, and would end the process.
-fn there_is_room(bytes: u64) -> bool {
-    usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
 #[cfg(test)]
