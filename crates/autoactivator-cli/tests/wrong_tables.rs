@@ -44,7 +44,19 @@ fn tables_that_are_refused() {
         ("w,x,kind\n1,NaN,a\n", "", &["'NaN' is not finite"]),
         ("w,x,kind\n1,2,\n", "", &["the class is missing"]),
         ("w,x,kind\n1,2,a\n3,b\n", "", &["line 3 has 2 columns"]),
-        ("w,x,kind\n1,2,\"a\n3,4,b\n", "", &["is a quote missing?"]),
+        (
+            "w,x,kind\n1,2,\"a\n3,4,b\n",
+            "",
+            &["line 2", "is a quote missing?"],
+        ),
+        ("w,x,kind\n1,2,\"a", "", &["line 2", "is a quote missing?"]),
+        ("w,\"x,kind\n1,2,a\n", "", &["line 1", "is a quote missing?"]),
+        (
+            "w,x,kind\n1,2,a\n3,4,b\"c\n",
+            "",
+            &["line 3", "double the quotes"],
+        ),
+        ("w,x,kind\n1,2,a\0\n", "", &["line 2", "NUL", "UTF-8"]),
         ("w,w,kind\n1,2,a\n", "", &["two columns are called 'w'"]),
         (
             "w;x;kind\n1,5;2,5;a\n3,5;4,5;b\n",

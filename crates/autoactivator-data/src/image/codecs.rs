@@ -156,6 +156,7 @@ fn png(bytes: &[u8], most_bytes: u64) -> Result<Raw, Failure> {
 fn webp(bytes: &[u8], most_bytes: u64) -> Result<Raw, Failure> {
     let failed = |error: image_webp::DecodingError| Failure::Damaged(error.to_string());
     let mut decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(failed)?;
+    decoder.set_memory_limit(usize::try_from(most_bytes).unwrap_or(usize::MAX));
     let (width, height) = decoder.dimensions();
     let channels = if decoder.has_alpha() { 4 } else { 3 };
     let mut samples = room(width, height, channels, most_bytes)?;

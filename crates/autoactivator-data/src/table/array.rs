@@ -3,7 +3,6 @@
 //! [`Array`] tells where an array lies and what its numbers are; [`ArrayTable`] streams one as rows, with another as
 //! labels.
 
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use super::reading::{Choice, ClassColumn, Reading};
 use super::source::Source;
 use super::{Columns, Content, Opened, Shape, batch_rows};
 use crate::batch::{Batch, Batches};
-use crate::error::{Error, bad, io_error};
+use crate::error::{Error, bad};
 
 /// Opens a file where an array's numbers begin.
 pub(super) type Opener = Arc<dyn Fn() -> Result<Source, Error> + Send + Sync>;
@@ -244,20 +243,11 @@ impl ArrayBatches {
 
     /// The next `n` bytes, after the `before` that have been read.
     fn bytes(&mut self, n: u64, before: u64) -> Result<Vec<u8>, Error> {
-        let mut bytes = vec![0; n as usize];
-        let mut read = 0;
-        while read < bytes.len() {
-            match self.source.read(&mut bytes[read..]) {
-                Ok(0) => return Err(self.truncated(before + read as u64)),
-                Ok(more) => read += more,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                    return Err(self.truncated(before + read as u64));
-                }
-                Err(error) => return Err(io_error(self.source.path(), error)),
-            }
+        let (bytes, _) = self.source.up_to(n)?;
+        match bytes.len() as u64 {
+            found if found < n => Err(self.truncated(before + found)),
+            _ => Ok(bytes),
         }
-        Ok(bytes)
     }
 
     fn truncated(&self, found: u64) -> Error {

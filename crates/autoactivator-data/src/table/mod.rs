@@ -35,6 +35,7 @@ mod arrow;
 #[cfg(not(feature = "parquet"))]
 #[path = "no_arrow.rs"]
 mod arrow;
+mod claims;
 mod columns;
 mod csv;
 mod idx;

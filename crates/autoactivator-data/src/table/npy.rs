@@ -16,6 +16,9 @@ use crate::error::{Error, bad, io_error};
 
 pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
+/// The longest header, in bytes: NumPy itself reads 10,000.
+const LONGEST_HEADER: u64 = 1 << 20;
+
 /// Opens a file of features.
 pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
     columns.refuse_weight(path)?;
@@ -143,6 +146,10 @@ fn read_header(source: &mut Source) -> Result<String, Error> {
             ));
         }
     };
+    if n_bytes > LONGEST_HEADER {
+        let reason = format!("a header of {n_bytes} bytes is not NumPy's: write it again with `numpy.save`");
+        return Err(bad(source.path(), reason));
+    }
     let (text, _) = source.up_to(n_bytes)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
@@ -305,6 +312,8 @@ mod tests {
         let (features, labels) = (FEATURES, LABELS);
         refused(features, b"hello, world", "not an npy file");
         refused(features, &versioned(9, "", &[]), "version 9");
+        let long = " ".repeat(2 << 20);
+        refused(features, &versioned(2, &long, &[]), "a header of 2097152 bytes");
         refused(
             features,
             &versioned(1, "{'descr': [('a', '<f4')]}", &[]),

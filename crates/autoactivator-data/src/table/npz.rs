@@ -43,7 +43,7 @@ impl Entry {
             .map_err(|cause| io_error(&self.path, cause))?;
         let packed = BufReader::with_capacity(1 << 16, file.take(self.n_bytes));
         Ok(if self.deflated {
-            Source::part(&self.path, DeflateDecoder::new(packed))
+            Source::unpacked(&self.path, DeflateDecoder::new(packed), self.n_bytes)
         } else {
             Source::part(&self.path, packed)
         })

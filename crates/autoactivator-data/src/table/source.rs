@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::claims;
 use crate::error::{Error, bad, io_error};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -21,40 +22,60 @@ pub(super) struct Source {
     reader: Box<dyn Read + Send>,
     path: PathBuf,
     remaining: u64,
+    /// Bytes of the packed file; none if it is not packed.
+    packed: Option<u64>,
 }
 
 impl Source {
     /// Opens a file. Whether it is gzip is decided by its content, not by its name.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(|source| io_error(path, source))?;
-        Self::new(path, BufReader::with_capacity(1 << 16, file), MAX_UNPACKED)
+        let n_bytes = file.metadata().map_err(|source| io_error(path, source))?.len();
+        Self::new(
+            path,
+            BufReader::with_capacity(1 << 16, file),
+            n_bytes,
+            MAX_UNPACKED,
+        )
     }
 
     /// Reads bytes that are in memory; `path` is their name in errors.
     pub fn embedded(path: &Path, bytes: &'static [u8]) -> Result<Self, Error> {
-        Self::new(path, bytes, MAX_UNPACKED)
+        Self::new(path, bytes, bytes.len() as u64, MAX_UNPACKED)
     }
 
-    /// Reads a part of the file `path`, which is already unpacked.
+    /// Reads a part of the file `path`, which is not packed.
     pub fn part(path: &Path, reader: impl Read + Send + 'static) -> Self {
         Self {
             reader: Box::new(reader),
             path: path.to_owned(),
             remaining: u64::MAX,
+            packed: None,
         }
     }
 
-    fn new(path: &Path, mut packed: impl BufRead + Send + 'static, max_unpacked: u64) -> Result<Self, Error> {
+    /// Reads a part of the file `path` that `reader` unpacks from `packed` bytes.
+    pub fn unpacked(path: &Path, reader: impl Read + Send + 'static, packed: u64) -> Self {
+        Self {
+            remaining: MAX_UNPACKED,
+            packed: Some(packed),
+            ..Self::part(path, reader)
+        }
+    }
+
+    fn new(
+        path: &Path,
+        mut packed: impl BufRead + Send + 'static,
+        n_bytes: u64,
+        max_unpacked: u64,
+    ) -> Result<Self, Error> {
         let start = packed.fill_buf().map_err(|source| io_error(path, source))?;
-        let (reader, remaining): (Box<dyn Read + Send>, u64) = if start.starts_with(&GZIP_MAGIC) {
-            (Box::new(MultiGzDecoder::new(packed)), max_unpacked)
-        } else {
-            (Box::new(packed), u64::MAX)
-        };
+        if !start.starts_with(&GZIP_MAGIC) {
+            return Ok(Self::part(path, packed));
+        }
         Ok(Self {
-            reader,
-            path: path.to_owned(),
-            remaining,
+            remaining: max_unpacked,
+            ..Self::unpacked(path, MultiGzDecoder::new(packed), n_bytes)
         })
     }
 
@@ -77,6 +98,9 @@ impl Source {
 
     /// Everything that is left, which must be exactly `expected` bytes.
     pub fn rest(mut self, expected: u64) -> Result<Vec<u8>, Error> {
+        if let Some(packed) = self.packed {
+            claims::check(packed, expected, claims::SMALL).map_err(|reason| bad(&self.path, reason))?;
+        }
         let (bytes, _) = self.up_to(expected)?;
         let found = bytes.len() as u64;
         if found < expected {
@@ -142,7 +166,8 @@ mod tests {
     use super::*;
 
     fn source(bytes: Vec<u8>, max_unpacked: u64) -> Source {
-        Source::new(Path::new("file"), Cursor::new(bytes), max_unpacked).unwrap()
+        let n_bytes = bytes.len() as u64;
+        Source::new(Path::new("file"), Cursor::new(bytes), n_bytes, max_unpacked).unwrap()
     }
 
     #[test]
@@ -176,6 +201,12 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("more than 16 GB"), "{error}");
+    }
+
+    #[test]
+    fn what_is_read_in_one_piece_may_not_claim_more_than_is_likely() {
+        let error = source(gzip(&[0; 10_000]), u64::MAX).rest(1 << 30);
+        assert!(error.unwrap_err().to_string().contains("unpack to 1073741824"));
     }
 
     #[test]

@@ -4,11 +4,10 @@
 //! solves the readout and leaves a [`Deployed`] model. `learn` does both for one task,
 //! [`Consolidation::learn_batches`] for one that does not fit into memory.
 
-use serde::{Deserialize, Serialize};
-
 use super::calibration::Calibration;
 use super::deployed::Deployed;
 use super::forward::{self, Ended, Limits};
+use super::growth::{self, TaskGrowth};
 use super::ledger::Ledger;
 use super::memory::{Evidence, Memory};
 use super::params::ConsolidationParams;
@@ -19,7 +18,7 @@ use crate::data::{
 use crate::error::Error;
 use crate::learner::{Input, Learner, Observer, Size, Step, have_other_names, same_origin};
 use crate::params::{Checked, Precision};
-use crate::pool::{FirstTask, OUTPUT_ROWS, Pool, Standard, default_pool, private_pool};
+use crate::pool::{FirstTask, OUTPUT_ROWS, Pool, Standard, default_pool, is_too_wide, private_pool};
 
 /// Number of rows whose node outputs are held at a time.
 pub(crate) const SUMMED_TOGETHER: usize = 4096;
@@ -65,28 +64,6 @@ pub(super) fn lots<'a>(x: Rows<'a>, places: &'a [u32], y: &'a Labels) -> impl It
             copies: y.weights().map(|weights| &weights[part]),
         }
     })
-}
-
-/// How the learner changed in one task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskGrowth {
-    /// Task, from 1.
-    pub task: usize,
-    /// Total number of rows learned by the end of the task, each counted as often as it weighs.
-    pub rows: f64,
-    /// Number of classes known by the end of the task.
-    pub classes: usize,
-    /// Names of the classes that the task brought, sorted; empty in older files, which do not record them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub new_classes: Vec<String>,
-    /// Number of nodes that the task recruited.
-    pub recruited: usize,
-    /// Number of nodes after the task.
-    pub nodes: usize,
-    /// Why recruitment ended; none when the whole pool is read.
-    pub ended: Option<Ended>,
-    /// Ridge constant of the readout, relative to the mean diagonal of G.
-    pub ridge: f64,
 }
 
 impl Consolidation {
@@ -152,7 +129,7 @@ impl Consolidation {
         self.deployed.as_ref()
     }
 
-    /// How the learner changed in each task.
+    /// How the learner changed in each task; of very many, those in the middle share an entry.
     pub fn task_growth(&self) -> &[TaskGrowth] {
         &self.growth
     }
@@ -169,7 +146,8 @@ impl Consolidation {
     }
 
     fn check(&self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
-        check_weighed_task(x, y, self.n_features(), self.growth.len() + 1)
+        check_weighed_task(x, y, self.n_features(), growth::n_tasks(&self.growth) + 1)?;
+        y.check_names()
     }
 
     /// Makes the pool from evenly spaced rows of the first task; does nothing if there is a pool.
@@ -243,6 +221,12 @@ impl Consolidation {
             Some(nodes) => spec.with_nodes(nodes).make(&task),
             None => spec.make(&task),
         }
+    }
+
+    /// Whether the pool was chosen here, for rows that are too wide to be nodes themselves.
+    pub(crate) fn was_too_wide(&self) -> bool {
+        let chosen = self.params.pool.is_none() && self.params.image.is_none();
+        chosen && self.n_features().is_some_and(is_too_wide)
     }
 
     /// Adds rows (`sign` 1) or subtracts them (`sign` -1); then returns the first row that shows to be unknown, if any.
@@ -323,7 +307,7 @@ impl Consolidation {
         chunks.flush(|x, y| next.add_while(x, y, &mut go_on))?;
         drop(go_on);
         if n_rows == 0 {
-            let task = self.growth.len() + 1;
+            let task = growth::n_tasks(&self.growth) + 1;
             return Err(Error::EmptyTask { task }.into());
         }
         next.consolidate()?;
@@ -371,7 +355,7 @@ impl Consolidation {
 
     fn tell(&self, observer: &mut dyn Observer) {
         observer.grown(&Step {
-            task: self.growth.len() - 1,
+            task: growth::n_tasks(&self.growth).saturating_sub(1),
             nodes: self.recruited.len(),
             max_nodes: self.recruited.len(),
             residual: None,
@@ -390,7 +374,8 @@ impl Consolidation {
         let ended = self.recruit();
         let deployed = self.read_out()?;
         self.growth.push(TaskGrowth {
-            task: self.growth.len() + 1,
+            task: growth::n_tasks(&self.growth) + 1,
+            tasks: 1,
             rows: self.memory.n_rows(),
             classes: self.memory.classes.len(),
             new_classes: self.new_classes(),
@@ -399,6 +384,7 @@ impl Consolidation {
             ended,
             ridge: deployed.readout.ridge,
         });
+        growth::fold(&mut self.growth);
         self.deployed = Some(deployed);
         Ok(())
     }
@@ -512,7 +498,7 @@ impl Consolidation {
     ) -> Result<(), Error> {
         let mut next = self.clone();
         for other in others {
-            self.check_pool(other)?;
+            self.check_merge(other)?;
             match base {
                 Some(base) => next.take_in(&other.without(base)?)?,
                 None => next.take_in(other)?,
@@ -537,6 +523,13 @@ impl Consolidation {
         let new: Vec<usize> = new.copied().collect();
         self.recruited.extend(new);
         Ok(())
+    }
+
+    /// Refuses another learner that could not have been taught what it says: what is merged in meets the checks of
+    /// what is learned.
+    pub(crate) fn check_merge(&self, other: &Consolidation) -> Result<(), Error> {
+        self.check_pool(other)?;
+        other.memory.check()
     }
 
     /// Refuses another learner whose sums cannot be added to these.

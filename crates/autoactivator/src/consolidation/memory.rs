@@ -126,6 +126,20 @@ impl Memory {
             .all(f64::is_finite)
     }
 
+    /// Refuses sums that no rows have: a class without a name, or without rows.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for (class, &count) in self.classes.names().iter().zip(&self.counts) {
+            if class.trim().is_empty() {
+                return Err(Error::NoClassName);
+            }
+            if count <= 0.0 {
+                let reason = format!("class '{class}' has {count} rows");
+                return Err(Error::NeverLearned { reason });
+            }
+        }
+        Ok(())
+    }
+
     /// Makes room for newly admitted classes.
     pub(crate) fn widen(&mut self) {
         let missing = self.classes.len() - self.moments.n_cols();

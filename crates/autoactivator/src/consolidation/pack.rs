@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::calibration::Calibration;
 use super::deployed::Deployed;
-use super::learner::{Consolidation, TaskGrowth};
+use super::growth::TaskGrowth;
+use super::learner::Consolidation;
 use super::ledger::Ledger;
 use super::memory::Memory;
 use super::pack_witnesses::{Kept, pack_witnesses, unpack_witnesses};
@@ -16,7 +17,7 @@ use super::witness::Witnesses;
 use crate::data::ClassList;
 use crate::error::Error;
 use crate::format::Container;
-use crate::math::Matrix;
+use crate::math::{Matrix, there_is_room};
 use crate::params::Check;
 use crate::pool::{self, Pool, Standard};
 
@@ -139,9 +140,24 @@ pub fn pack_deployed(deployed: &Deployed, half: bool) -> Container {
 }
 
 impl Deployed {
-    /// The bytes of a model file, in half precision if `half`.
+    /// The bytes of a model file, in half precision if `half`. They are read again before they are returned: a number
+    /// that half precision rounds away may leave a file that nobody can load.
     pub fn to_bytes(&self, half: bool) -> Result<Vec<u8>, Error> {
-        pack_deployed(self, half).to_bytes()
+        let bytes = pack_deployed(self, half).to_bytes()?;
+        // What was rounded may be no model any more, such as a width of 0.
+        let read = Container::from_bytes(&bytes).and_then(|container| unpack_deployed(&container));
+        match read {
+            Ok(_) => Ok(bytes),
+            Err(reason) => Err(Error::NotStorable {
+                reason: if half {
+                    format!(
+                        "in half precision it could not be read again ({reason}): store it in single precision"
+                    )
+                } else {
+                    format!("it could not be read again ({reason})")
+                },
+            }),
+        }
     }
 }
 
@@ -213,6 +229,12 @@ fn blank(n_nodes: usize, standard: Standard) -> Result<Memory, String> {
     if n_nodes > BLANK_NODES {
         return Err(format!(
             "it has {n_nodes} nodes and no sums: begin with at most {BLANK_NODES} nodes"
+        ));
+    }
+    // The sums are a square of doubles; asking for too much would end the process.
+    if !there_is_room(8 * (n_nodes * n_nodes) as u64) {
+        return Err(format!(
+            "its {n_nodes} nodes do not fit into memory: begin with fewer"
         ));
     }
     Ok(Memory::new(n_nodes, standard))

@@ -3,6 +3,7 @@
 //! What a sum cannot have held is refused: see [`contradiction`]. After the last task is taken back, the nodes
 //! that it had recruited are given back too.
 
+use super::growth;
 use super::learner::{Consolidation, lots};
 use super::memory::{Memory, SLACK, slack};
 use crate::data::{Labels, Rows, check_weighed_task};
@@ -40,7 +41,7 @@ impl Consolidation {
     pub fn unlearn(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         let mut next = self.clone_of_learned()?;
         self.check_unfaded()?;
-        check_weighed_task(x, y, self.n_features(), self.growth.len())?;
+        check_weighed_task(x, y, self.n_features(), growth::n_tasks(&self.growth))?;
         if let Some((x, y)) = y.present_of(x) {
             return self.unlearn(x.rows(), &y);
         }

@@ -108,6 +108,19 @@ impl Labels {
         self
     }
 
+    /// Refuses rows of a class without a name.
+    pub(crate) fn check_names(&self) -> Result<(), Error> {
+        let is_blank = |name: &String| name.trim().is_empty();
+        if !self.names.iter().any(is_blank) {
+            return Ok(());
+        }
+        let mut blank = self.names.iter().zip(self.counts());
+        match blank.any(|(name, rows)| rows > 0 && is_blank(name)) {
+            true => Err(Error::NoClassName),
+            false => Ok(()),
+        }
+    }
+
     /// The list of names; it may hold names that no row carries.
     pub fn names(&self) -> &[String] {
         &self.names

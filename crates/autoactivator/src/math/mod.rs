@@ -12,6 +12,7 @@
 
 mod linalg;
 mod rng;
+mod room;
 mod scores;
 mod simd;
 
@@ -20,6 +21,7 @@ pub use linalg::{
     mirror_lower, product, product_into, solve_positive_definite, square_lengths, subtract_gram_lower,
 };
 pub use rng::{Random, Stream};
+pub use room::there_is_room;
 pub(crate) use scores::softmax;
 pub use scores::{argmax, argmax_among};
 pub(crate) use simd::vectorised;

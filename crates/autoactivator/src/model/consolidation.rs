@@ -101,6 +101,18 @@ impl Learned for Consolidation {
         self.params().image
     }
 
+    fn about_pool(&self) -> Option<String> {
+        let (pool, wide) = (self.pool()?, self.was_too_wide());
+        wide.then(|| {
+            format!(
+                "rows of {} features are too wide to be nodes themselves: {} random nodes were chosen; --nodes sets \
+                 their number, --pool another kind",
+                pool.n_inputs(),
+                pool.n_nodes()
+            )
+        })
+    }
+
     fn tasks(&self) -> Vec<Task> {
         let (mut nodes, known) = (0, self.classes());
         let tasks = self.task_growth().iter().map(|growth| {
@@ -127,9 +139,12 @@ impl Learned for Consolidation {
             let ended = task
                 .ended
                 .map_or_else(|| json!("the whole pool is read"), |ended| json!(ended));
+            let number = match task.tasks {
+                1 => task.task.to_string(),
+                tasks => format!("{}-{}", task.task + 1 - tasks, task.task),
+            };
             text += &format!(
-                "{:>4}  {:>11}  {:>7}  {:>9}  {:>5}  {:>8.1e}  {}\n",
-                task.task,
+                "{number:>4}  {:>11}  {:>7}  {:>9}  {:>5}  {:>8.1e}  {}\n",
                 (task.rows * 1e3).round() / 1e3,
                 task.classes,
                 task.recruited,
@@ -168,7 +183,7 @@ impl Learned for Consolidation {
     }
 
     fn check_merge(&self, other: &dyn Learned) -> Result<(), Error> {
-        self.check_pool(other.consolidation()?)
+        Consolidation::check_merge(self, other.consolidation()?)
     }
 
     fn merge(&mut self, others: &[&dyn Learned], base: Option<&dyn Learned>) -> Result<(), Error> {

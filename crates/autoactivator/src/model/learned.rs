@@ -127,6 +127,11 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
         None
     }
 
+    /// What is unusual about the nodes that were chosen for the user, if anything.
+    fn about_pool(&self) -> Option<String> {
+        None
+    }
+
     /// How the model grew, task by task, as far as it knows.
     fn tasks(&self) -> Vec<Task> {
         Vec::new()

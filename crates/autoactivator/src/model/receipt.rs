@@ -59,6 +59,8 @@ pub(super) struct Tally {
     rows: BTreeMap<String, usize>,
     /// Rows that weigh nothing.
     absent: usize,
+    /// Whether this is the first task.
+    first: bool,
 }
 
 impl Tally {
@@ -69,6 +71,7 @@ impl Tally {
             known: model.classes().to_vec(),
             rows: BTreeMap::new(),
             absent: 0,
+            first: model.n_features().is_none(),
         }
     }
 
@@ -101,6 +104,7 @@ impl Tally {
                 "each of the {n_rows} rows has a class of its own: look whether these are the classes"
             ));
         }
+        warnings.extend(model.about_pool().filter(|_| self.first));
         let is_known = |(class, _): &(String, usize)| self.known.contains(class);
         let (known_classes, new_classes) = self.rows.into_iter().partition(is_known);
         Receipt {

@@ -33,7 +33,7 @@ impl Model {
 
     /// Remembers that the last task was learned from a file.
     pub fn enter_learned(&mut self, source: &Source, receipt: &Receipt) {
-        let task = self.growth().len();
+        let task = self.tasks().last().map_or(self.growth().len(), |last| last.task);
         self.enter(|ledger| ledger.learned(source, &receipt.classes(), task));
     }
 

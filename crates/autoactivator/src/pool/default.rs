@@ -1,13 +1,17 @@
 //! The pool for data about which nothing was specified.
 //!
-//! Four rules, from what the first task shows. Images of some size get filters and random nodes on them. Wide
+//! Five rules, from what the first task shows. Images of some size get filters and random nodes on them. Wide
 //! rows whose length tells nothing, because it is always the same or made of amounts, such as embeddings of length 1,
 //! pooled activations or pixels, are directions: they are brought to one length, and random nodes are squares of
 //! projections. Amounts have long tails, so their roots are taken first; of values with a sign, which have none, a root
 //! would only blow up the smallest. Everything else is a table of columns with units of their own, which are made comparable one by
-//! one; random nodes are thresholds if there are few columns, and half-planes if there are many.
+//! one; random nodes are thresholds if there are few columns, and half-planes if there are many. Rows that are
+//! too wide for any of this get random nodes alone.
 
-use super::{Activation, ConvolutionSpec, FeaturesSpec, FirstTask, PoolSpec, Preparation, Recipe, StackSpec};
+use super::{
+    Activation, ConvolutionSpec, FeaturesSpec, FirstTask, GaussianSpec, PoolSpec, Preparation, Recipe,
+    StackSpec,
+};
 use crate::data::Rows;
 
 /// Height and width from which filters tell more about an image than its pixels do.
@@ -33,12 +37,19 @@ const ON_COLUMNS: usize = 2048;
 /// Number of random nodes on filters.
 const ON_FILTERS: usize = 4096;
 
+/// Largest number of nodes of a default pool: beyond it, rows are too wide for their features to be nodes too.
+const MOST_NODES: usize = 3 << 12;
+
+/// Number of weights of the random nodes on rows that are too wide, and the most nodes they are for.
+const ON_TOO_WIDE: (usize, usize) = (1 << 25, 2048);
+
 /// The pool for a first task.
 pub(crate) fn default_pool(task: &FirstTask<'_>) -> PoolSpec {
     match task.image {
         Some(shape) if shape.height.min(shape.width) >= SMALLEST_IMAGE => {
             filters(shape.height.min(shape.width))
         }
+        _ if is_too_wide(task.x.n_features()) => projections(task.x.n_features(), Preparation::Standardise),
         _ if are_directions(task.x) => directions(task.x),
         _ if task.x.n_features() >= WIDE => many_columns(task.x.n_features()),
         _ => columns(),
@@ -97,10 +108,25 @@ fn many_columns(n_features: usize) -> PoolSpec {
     PoolSpec::Features(FeaturesSpec::default()).under_second_layer(on_many(n_features))
 }
 
+/// Whether rows have too many features for each to be a node: sums grow with the square of the nodes.
+pub(crate) fn is_too_wide(n_features: usize) -> bool {
+    n_features + on_many(n_features) > MOST_NODES
+}
+
+/// Random nodes alone, so many that their weights fit.
+fn projections(n_features: usize, preparation: Preparation) -> PoolSpec {
+    let (weights, most) = ON_TOO_WIDE;
+    PoolSpec::Gaussian(GaussianSpec {
+        nodes: (weights / n_features).clamp(64, most),
+        preparation,
+        ..GaussianSpec::default()
+    })
+}
+
 /// Number of random nodes on this many columns.
 fn on_many(n_features: usize) -> usize {
     let (each, most) = ON_MANY_COLUMNS;
-    (each * n_features).min(most)
+    each.saturating_mul(n_features).min(most)
 }
 
 /// Whether rows are directions: they are amounts or have one length, and the effective number of columns that make up
@@ -139,6 +165,36 @@ fn have_one_length(x: Rows<'_>) -> bool {
 /// The pool that takes nothing from rows: features pass through their soft roots, whose scale needs no first task.
 pub(crate) fn private_pool(n_features: usize) -> PoolSpec {
     let preparation = Preparation::SoftRoot;
+    if is_too_wide(n_features) {
+        return projections(n_features, preparation);
+    }
     let directions = (8 * n_features).clamp(128, 2048);
     PoolSpec::Features(FeaturesSpec { preparation }).under_second_layer(directions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes(n_features: usize) -> (usize, bool) {
+        let values: Vec<f32> = (0..3 * n_features).map(|i| (i % 7) as f32 - 3.0).collect();
+        let task = FirstTask {
+            x: Rows::new(&values, n_features).unwrap(),
+            places: &[0, 1, 0],
+            image: None,
+            seed: 0,
+        };
+        let spec = default_pool(&task);
+        (spec.n_nodes(n_features), matches!(spec, PoolSpec::Gaussian(_)))
+    }
+
+    #[test]
+    fn only_rows_that_are_too_wide_get_random_nodes_alone() {
+        assert_eq!(nodes(10), (10 + 2048, false));
+        assert_eq!(nodes(768), (768 + 4096, false));
+        assert_eq!(nodes(8192), (8192 + 4096, false));
+        assert_eq!(nodes(8193), (2048, true));
+        assert_eq!(nodes(30_000), (1118, true));
+        assert_eq!(nodes(1 << 20), (64, true));
+    }
 }

@@ -20,6 +20,7 @@
 
 mod activation;
 mod convolution;
+mod cost;
 mod default;
 mod dense;
 mod features;
@@ -44,7 +45,7 @@ use crate::params::Precision;
 
 pub use activation::Activation;
 pub use convolution::{Bank, Convolution, ConvolutionSpec, Reading};
-pub(crate) use default::{default_pool, private_pool};
+pub(crate) use default::{default_pool, is_too_wide, private_pool};
 pub use dense::{Dense, GaussianSpec, UniformSpec};
 pub use features::{Features, FeaturesSpec};
 pub use node::{NodeId, Nodes};
@@ -164,9 +165,6 @@ pub(crate) const OUTPUT_ROWS: usize = 4096;
 /// Number of nodes of a pool by default.
 const USUAL_NODES: usize = 2000;
 
-/// Largest number of nodes of a pool: their Gram matrix then takes 8 GB.
-const MAX_NODES: usize = 1 << 15;
-
 /// What pool to make.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -242,17 +240,10 @@ impl PoolSpec {
         }
     }
 
-    /// Makes the pool for a first task.
+    /// Makes the pool for a first task; refuses one that would take more memory than there is.
     pub fn make(&self, task: &FirstTask<'_>) -> Result<Box<dyn Pool>, Error> {
-        let n_nodes = self.n_nodes(task.x.n_features());
-        if (1..=MAX_NODES).contains(&n_nodes) {
-            return self.make_layer(task, 0);
-        }
-        Err(Error::Parameter {
-            name: "pool".to_owned(),
-            value: format!("{n_nodes} nodes"),
-            allowed: "must be from 1 to 32,768 nodes: the memory grows with their square".to_owned(),
-        })
+        cost::check(self, task.x.len(), task.x.n_features())?;
+        self.make_layer(task, 0)
     }
 
     /// Number of nodes for rows of `n_features`.

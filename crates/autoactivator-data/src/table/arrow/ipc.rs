@@ -11,6 +11,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
+use super::ipc_claims;
 use super::ordered::in_order;
 use super::record::Record;
 use crate::batch::Batches;
@@ -39,15 +40,25 @@ struct Ipc {
 type Records = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
 fn damaged(path: &Path, cause: &ArrowError) -> Error {
-    bad(path, format!("not a usable Arrow file ({cause}): write it again"))
+    unusable(path, &cause.to_string())
+}
+
+fn unusable(path: &Path, reason: &str) -> Error {
+    bad(
+        path,
+        format!("not a usable Arrow file ({reason}): write it again"),
+    )
 }
 
 fn records(path: &Path) -> Result<(SchemaRef, Records), Error> {
     let mut start = [0; 6];
     read_start(path, &mut start).map_err(|cause| io_error(path, cause))?;
-    let file = BufReader::new(File::open(path).map_err(|cause| io_error(path, cause))?);
+    let is_stream = &start != b"ARROW1";
+    let open = || File::open(path).map_err(|cause| io_error(path, cause));
+    ipc_claims::check(open()?, is_stream).map_err(|reason| unusable(path, &reason))?;
+    let file = BufReader::new(open()?);
     let damaged = |cause| damaged(path, &cause);
-    Ok(if &start == b"ARROW1" {
+    Ok(if !is_stream {
         let reader = FileReader::try_new(file, None).map_err(damaged)?;
         (reader.schema(), Box::new(reader))
     } else {

@@ -1,11 +1,13 @@
 //! Tables of records: Parquet and Arrow files, read and written by the Arrow libraries.
 //!
-//! `parquet` and `ipc` read, both through `record` (columns to rows) and `ordered` (several threads, results in order).
+//! `pages` and `ipc_claims` bound what a file may claim. `parquet` and `ipc` read, both through `record` (columns to rows) and `ordered` (several threads, results in order).
 //! `write` and `answers` are the way back. Without the feature `parquet`, `no_arrow` stands in for all of it.
 
 mod answers;
 mod ipc;
+mod ipc_claims;
 mod ordered;
+mod pages;
 mod parquet;
 mod record;
 mod write;

@@ -15,6 +15,7 @@ use parquet::arrow::arrow_reader::{
 };
 
 use super::ordered::in_order;
+use super::pages::Pages;
 use super::record::Record;
 use crate::batch::{Batch, Batches};
 use crate::error::{Error, bad, io_error};
@@ -36,15 +37,16 @@ pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(damaged)?;
     let record = Record::new(metadata.schema(), columns).map_err(|reason| bad(path, reason))?;
     let mask = mask(&metadata, &record);
-    let mut first_rows = vec![0];
+    let mut first_rows = vec![0_usize];
     for group in metadata.metadata().row_groups() {
-        let rows = usize::try_from(group.num_rows()).map_err(|_| {
+        let rows = usize::try_from(group.num_rows()).ok();
+        let next = rows.and_then(|rows| first_rows[first_rows.len() - 1].checked_add(rows));
+        first_rows.push(next.ok_or_else(|| {
             bad(
                 path,
-                "a row group states a negative number of rows: write it again",
+                "a row group states an impossible number of rows: write it again",
             )
-        })?;
-        first_rows.push(first_rows[first_rows.len() - 1] + rows);
+        })?);
     }
     let n_rows = first_rows[first_rows.len() - 1];
     let mut content = Parquet {
@@ -93,7 +95,8 @@ impl Parquet {
             }
         };
         let file = File::open(&path).map_err(|cause| io_error(&path, cause))?;
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+        let pages = Pages::new(file, self.metadata.schema().fields().len());
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, self.metadata.clone())
             .with_row_groups(vec![group])
             .with_projection(self.mask.clone())
             .with_batch_size(rows)

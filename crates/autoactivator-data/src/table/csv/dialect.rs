@@ -5,6 +5,7 @@
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 
+use super::lines;
 use crate::table::columns::{Columns, is_label};
 
 /// Characters that separate cells; of two that fit as well, the first is taken.
@@ -84,6 +85,8 @@ impl Dialect {
             .delimiter
             .or(stated)
             .unwrap_or_else(|| likeliest_delimiter(sample, skipped));
+        // A lost quote would make the rest of the file one name.
+        lines::check(&sample.text, sample.cut, delimiter)?;
         let records = sample.records(delimiter, skipped);
         let Some((first, rest)) = records.split_first() else {
             return Err(super::NO_ROWS.to_owned());

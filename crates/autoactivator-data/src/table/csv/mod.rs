@@ -1,9 +1,12 @@
 //! Reads tables of comma-separated values: one row per line, with the class in the last column or in a named one.
 //!
-//! `dialect` finds out how a file is written; [`Layout`] is what that says about all lines.
+//! `dialect` finds out how a file is written, `lines` stops where its quotes go wrong; [`Layout`] is what is known
+//! about all lines.
 
 mod dialect;
+mod lines;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -12,6 +15,7 @@ use autoactivator::Table;
 use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
 use self::dialect::{Dialect, Sample, has_decimal_comma};
+use self::lines::{Lines, Misquoted};
 use super::columns::{Chosen, Columns, NAME, Records, Use, choose};
 use super::reading::{ClassColumn, Reading};
 use super::source::Source;
@@ -111,17 +115,17 @@ impl Content for Csv {
     }
 }
 
-fn reader(source: Source, dialect: &Dialect) -> Reader<Source> {
+fn reader(source: Source, dialect: &Dialect) -> Reader<Lines<Source>> {
     ReaderBuilder::new()
         .delimiter(dialect.delimiter)
         .has_headers(false)
         .flexible(true)
         .trim(Trim::All)
-        .from_reader(source)
+        .from_reader(Lines::new(source, dialect.delimiter))
 }
 
 /// Reads the next line; false at the end.
-fn read(reader: &mut Reader<Source>, record: &mut StringRecord, path: &Path) -> Result<bool, Error> {
+fn read(reader: &mut Reader<Lines<Source>>, record: &mut StringRecord, path: &Path) -> Result<bool, Error> {
     reader
         .read_record(record)
         .map_err(|error| unreadable(path, error))
@@ -132,11 +136,16 @@ fn unreadable(path: &Path, error: csv::Error) -> Error {
         .position()
         .map_or(String::new(), |at| format!("line {}: ", at.line()));
     let reason = match error.into_kind() {
+        csv::ErrorKind::Io(source) if misquoted(&source) => source.to_string(),
         csv::ErrorKind::Io(source) => format!("cannot be read to its end: {source}; fetch the file again"),
         csv::ErrorKind::Utf8 { .. } => format!("{line}not UTF-8 text; save the file as UTF-8"),
         other => format!("{line}{other:?}"),
     };
     bad(path, reason)
+}
+
+fn misquoted(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Misquoted>())
 }
 
 impl Layout {
@@ -211,7 +220,7 @@ impl Layout {
 /// The lines of a file, some at a time.
 struct CsvBatches {
     path: PathBuf,
-    reader: Reader<Source>,
+    reader: Reader<Lines<Source>>,
     layout: Layout,
     record: StringRecord,
     /// Lines before the first row.
@@ -282,7 +291,7 @@ impl Layout {
                 "line {line} has {found} columns, the first line has {expected}"
             ));
         }
-        if let Some(at) = record.iter().position(|cell| cell.contains('\n')) {
+        if let Some(at) = record.iter().position(|cell| cell.contains(['\n', '\r'])) {
             return Err(format!(
                 "line {line}, column {}: a quoted text runs over several lines; is a quote missing?",
                 at + 1
@@ -405,10 +414,27 @@ mod tests {
         refused(b"1,2,a\n3,b\n", "line 2 has 2 columns, the first line has 3");
         refused(b"1,2,\n", "line 1, column 3: the class is missing");
         refused(b"1\n2\n", "line 1 has one column");
-        refused(b"1,2,\"a\n3,4,b\n", "is a quote missing?");
+        refused(
+            b"1,2,\"a\n3,4,b\n",
+            "line 1: a quote is opened and not closed; is a quote missing?",
+        );
+        refused(b"1,2,\"a\n3,4,b\"\n", "line 1, column 3: a quoted text runs over");
+        refused(b"w,h,kind\r1,2,\"a\r3,4,b\"\r", "a quoted text runs over");
+        refused(b"w,\"h,kind\n1,2,a\n3,4,b\n", "line 1: a quote is opened");
+        refused(b"w,h,kind\n1,2,\"a", "line 2: a quote is opened");
+        refused(b"1,2,a\n3,4,b\"c\n", "line 2: a quote stands inside a text");
+        refused(b"1,2,a\n3,4,b\0\n", "line 2: a NUL byte");
         refused(b"w;h;kind\n1,5;2;a\n", "has a comma: say with --decimal-comma");
         refused(b"1,x,a\n", "or say with --header");
         refused(b"1,2,a\n1,2,\xff\n", "line 2: not UTF-8");
+    }
+
+    #[test]
+    fn a_quote_that_is_lost_far_behind_the_start_is_named_by_its_line() {
+        let rows = "1,2,a\n".repeat(100_000);
+        let text = format!("{rows}3,4,\"b\n{rows}");
+        refused(text.as_bytes(), "line 100001: a quote is opened");
+        refused(&gzip(text.as_bytes()), "line 100001: a quote is opened");
     }
 
     #[test]
