@@ -155,6 +155,32 @@ fn exported_models_predict_the_same_and_learn_no_more() {
 }
 
 #[test]
+fn half_precision_is_read_again_before_it_is_called_a_success() {
+    let place = Workplace::new();
+    for (scale, name) in [
+        ("e6", "large"),
+        ("e-5", "small"),
+        ("e-9", "tiny"),
+        ("e12", "huge"),
+    ] {
+        let rows = (0..40).map(|i| format!("{i}.5{scale},{}.25{scale},{}\n", 7 * i % 11, ["a", "b"][i % 2]));
+        place.write("rows.csv", rows.collect::<String>());
+        place.succeed(&["learn", name, "rows.csv", "--nodes", "16"]);
+        let exported = place.run(&["export", name, "-o", "half.aact", "--half"]);
+        if exported.code == Some(0) {
+            place.succeed(&["predict", "half.aact", "rows.csv"]);
+            std::fs::remove_file(place.path().join("half.aact")).unwrap();
+        } else {
+            let said = exported.stderr;
+            assert!(
+                said.contains("single precision") && !place.exists("half.aact"),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let place = learned();
     place.succeed(&["learn", "stranger", "second.csv", "--seed", "9"]);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
 use autoactivator::{Labels, Model, Table};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn rows(salt: usize) -> (Table, Labels) {
     let x = (0..8).map(|i| ((i * 31 + salt * 17) % 97) as f32 / 97.0);
@@ -49,4 +49,16 @@ fn a_class_without_a_name_is_neither_learned_nor_merged() {
     let error = model.learn(x.rows(), &nameless, &mut ()).unwrap_err().to_string();
     assert!(error.contains("no name") && model == before, "{error}");
     assert!(model.check_merge(&*before).is_ok());
+
+    // A file may say what no lesson does.
+    let mut container = before.pack();
+    let mut description: Value = container.description().unwrap();
+    description["classes"][0] = json!(" ");
+    container.describe(&description);
+    let stranger = Model::from_bytes(&container.to_bytes().unwrap()).unwrap();
+    for refused in [model.check_merge(&*stranger), model.merge(&[&stranger], None)] {
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("no name"), "{error}");
+    }
+    assert!(model == before);
 }

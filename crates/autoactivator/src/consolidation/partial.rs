@@ -144,6 +144,7 @@ impl Consolidation {
         if !self.accepts(partial)? {
             return Ok(false);
         }
+        partial.sums.check()?;
         let mut next = self.faded();
         if !next.params.private {
             next.ledger.enter_all(&partial.files);

@@ -24,6 +24,9 @@ const ENTRY: &str = "autoactivator";
 /// Placeholder for the checksum while it is computed.
 const BLANK: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
+/// If the largest number of a tensor is smaller, half precision leaves fewer than 64 different ones, or only zeros.
+const TOO_SMALL: f32 = 64.0 / (1 << 24) as f32;
+
 /// Tensors and their description.
 #[derive(Debug, PartialEq)]
 pub struct Container {
@@ -117,6 +120,13 @@ impl Container {
                 let value = values[at];
                 self.refuse(format!(
                     "'{name}' holds {value:e}, which is too large for half precision: store it in single precision"
+                ));
+            }
+            let largest = values.iter().fold(0.0_f32, |largest, v| largest.max(v.abs()));
+            if largest > 0.0 && largest < TOO_SMALL {
+                self.refuse(format!(
+                    "'{name}' holds {largest:e} at most, which is too small for half precision: store it in single \
+                     precision"
                 ));
             }
             let bytes = halves.iter().flat_map(|half| half.to_le_bytes()).collect();
@@ -347,9 +357,15 @@ mod tests {
 
     #[test]
     fn what_half_precision_cannot_hold_is_refused_when_it_is_written() {
-        for (number, accepted) in [(65504.0, true), (-65519.0, true), (65520.0, false), (1e-9, true)] {
+        for (number, accepted) in [
+            (65504.0, true),
+            (-65519.0, true),
+            (65520.0, false),
+            (1e-5, true),
+            (1e-6, false),
+        ] {
             let mut container = Container::half("any");
-            container.put_list("numbers".to_owned(), &[1.0, number]);
+            container.put_list("numbers".to_owned(), &[1e-7, number]);
             let written = container.to_bytes();
             assert_eq!(written.is_ok(), accepted, "{number}");
             if let Err(error) = written {

@@ -135,10 +135,11 @@ impl Standard {
 }
 
 impl Standard {
-    /// Puts shift and scale into a container, under `prefix`.
+    /// Puts shift and scale into a container, under `prefix`. They have the units of the data, which half precision
+    /// may not hold.
     pub(crate) fn pack(&self, container: &mut Container, prefix: &str) {
-        container.put_list(format!("{prefix}.shift"), &self.shift);
-        container.put_list(format!("{prefix}.scale"), &self.scale);
+        container.put_single(&format!("{prefix}.shift"), &self.shift);
+        container.put_single(&format!("{prefix}.scale"), &self.scale);
     }
 
     /// Reads shift and scale of `expected` columns back from under `prefix`.
