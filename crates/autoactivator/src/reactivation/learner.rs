@@ -23,6 +23,9 @@ const JUDGED_TOGETHER: usize = 256;
 /// Gigabytes that the outputs of all candidates of a step may occupy.
 const CANDIDATES_GB: usize = 8;
 
+/// Weights that a view may have, 128 MB: 200 nodes over images of 224 x 224 pixels in colour, and a little more.
+const VIEW_WEIGHTS: usize = 1 << 25;
+
 /// The paper's learner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reactivation {
@@ -239,6 +242,23 @@ impl Reactivation {
         (self.params.gate == GateKind::Density).then(drawn)
     }
 
+    /// Refuses a view that would be too large: its weights come from the seed, so nothing but this limit bounds what a
+    /// few bytes of a model file can ask for.
+    pub(super) fn check_view(&self, n_features: usize) -> Result<(), Error> {
+        let nodes = self.params.gate_nodes;
+        if self.params.gate == GateKind::Threshold || n_features.saturating_mul(nodes) <= VIEW_WEIGHTS {
+            return Ok(());
+        }
+        Err(Error::Parameter {
+            name: "gate_nodes".to_owned(),
+            value: nodes.to_string(),
+            allowed: format!(
+                "nodes times features, here {n_features}, must be at most {VIEW_WEIGHTS}: give fewer nodes, or \
+                 `gate = threshold`"
+            ),
+        })
+    }
+
     /// Refuses candidates that would not fit into memory.
     fn check_candidates(&self, rows: usize) -> Result<(), Error> {
         let candidates = self.params.t_max.saturating_mul(self.params.step_size);
@@ -287,6 +307,7 @@ impl Learner for Reactivation {
         check_task(x, y, self.n_features, task + 1)?;
         self.check_classes(y)?;
         self.check_candidates(x.len())?;
+        self.check_view(x.n_features())?;
         let mut classes = self.classes.clone();
         let places = classes.admit(y);
         let members = distinct(&places);

@@ -4,8 +4,8 @@
 //! on all of them, the [`Supervisor`] decides which of them join, and [`StepwiseFit`] keeps the output
 //! weights optimal meanwhile. A [`NeuralUnit`] is what grows, its threshold says how sure it is of its own
 //! rows, and [`Reactivation`] is the learner. With `gate = density`, ours, units keep [`ClassSums`] of their rows, too:
-//! `density` makes a likelihood of them, `scale` says how far to believe it, a [`Gate`] is what one unit finds, `waking` compares units, and `assembly` adds
-//! and removes them.
+//! `density` makes a likelihood of them, `scale` says how far to believe it, a [`Gate`] is what one unit finds, `waking`
+//! compares units, and `assembly` adds and removes them.
 //!
 //! ```
 //! use autoactivator::prelude::*;
@@ -26,6 +26,7 @@ mod judge;
 mod learner;
 mod least_squares;
 mod pack;
+mod pack_gate;
 mod params;
 mod recruit;
 mod scale;

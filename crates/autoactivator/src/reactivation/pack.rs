@@ -1,17 +1,13 @@
 //! The paper's learner as tensors: two per former layer, one per readout, and one for all thresholds. With densities,
-//! five more per unit: its sums of the view and of its own outputs, how independent nodes are, what scales cost, and
-//! known distances. The view itself comes from the seed.
+//! five more per unit, in `pack_gate`. The view itself comes from the seed.
 
 use serde::{Deserialize, Serialize};
 
-use super::gate::{Gate, Judged};
 use super::learner::Reactivation;
+use super::pack_gate::{pack_gate, unpack_gate};
 use super::params::{GateKind, ReactivationParams};
-use super::scale::Losses;
-use super::sums::ClassSums;
 use super::unit::{Growth, Layer, NeuralUnit};
 use crate::format::Container;
-use crate::math::Matrix;
 use crate::params::Check;
 use crate::pool::{NodeId, Nodes};
 
@@ -73,6 +69,10 @@ pub fn unpack(container: &Container) -> Result<Reactivation, String> {
     }
     let mut learner = Reactivation::new(params);
     learner.input = container.input.clone();
+    if let Some(n_features) = description.n_features {
+        // A unit without nodes takes no room for its features, so the file's size says nothing about them.
+        learner.check_view(n_features).map_err(|e| e.to_string())?;
+    }
     learner.n_features = description.n_features;
     learner.classes = description.classes.into_iter().collect();
     for (unit, threshold) in description.units.into_iter().zip(thresholds) {
@@ -102,12 +102,15 @@ fn unpack_unit(
         layers.push(layer);
     }
     let readout = container.matrix(&readout_name(u))?;
-    let known = |place: &u32| (*place as usize) < learner.classes.len();
+    let names = description
+        .classes
+        .iter()
+        .map(|&place| learner.classes.names().get(place as usize));
     if layers.len() != learner.params.layers
         || readout.n_rows() != n_inputs
         || readout.n_cols() != description.classes.len()
         || readout.n_cols() == 0
-        || !description.classes.iter().all(known)
+        || !names.eq(description.growth.classes.iter().map(Some))
     {
         return Err(format!(
             "the readout of unit {u} does not fit its layers and classes"
@@ -115,7 +118,11 @@ fn unpack_unit(
     }
     let gate = match learner.params.gate {
         GateKind::Threshold => None,
-        GateKind::Density => Some(unpack_gate(container, learner, u, readout.n_cols())?),
+        GateKind::Density => Some(unpack_gate(
+            container,
+            u,
+            (readout.n_cols(), learner.params.gate_nodes),
+        )?),
     };
     Ok(NeuralUnit {
         classes: description.classes,
@@ -148,76 +155,6 @@ fn unpack_layer(
         activation: learner.params.activation,
     };
     Ok(Layer { own, borrowed })
-}
-
-fn pack_gate(container: &mut Container, u: usize, gate: &Gate) {
-    container.put_f64(gate_name(u, "seen"), &flat(&gate.seen));
-    container.put_f64(gate_name(u, "said"), &flat(&gate.said));
-    container.put_f64(gate_name(u, "independence"), &[gate.judged.independence]);
-    container.put_f64(gate_name(u, "losses"), gate.judged.losses.values());
-    container.put_list(gate_name(u, "known"), &gate.judged.known);
-}
-
-fn unpack_gate(
-    container: &Container,
-    learner: &Reactivation,
-    u: usize,
-    n_classes: usize,
-) -> Result<Gate, String> {
-    let wrong = || format!("the densities of unit {u} do not fit its classes");
-    let seen = container.list_f64(&gate_name(u, "seen"))?;
-    let said = container.list_f64(&gate_name(u, "said"))?;
-    let seen = raised(&seen, n_classes, learner.params.gate_nodes).ok_or_else(wrong)?;
-    let said = raised(&said, n_classes, n_classes).ok_or_else(wrong)?;
-    let independence = container.list_f64(&gate_name(u, "independence"))?;
-    let independence = match independence[..] {
-        [tau] if tau > 0.0 && tau <= 1.0 => tau,
-        _ => return Err(wrong()),
-    };
-    let losses = Losses::from_values(container.list_f64(&gate_name(u, "losses"))?).ok_or_else(wrong)?;
-    let judged = Judged {
-        independence,
-        losses,
-        known: container.list(&gate_name(u, "known"))?,
-    };
-    Gate::from_sums(seen, said, judged).ok_or_else(wrong)
-}
-
-/// The sums of classes, one after the other: rows, sums, and the lower triangle of the products, column by column.
-fn flat(classes: &[ClassSums]) -> Vec<f64> {
-    let of_class = |class: &ClassSums| {
-        let triangle = (0..class.n_outputs()).flat_map(|j| class.products.col(j)[j..].to_vec());
-        let sums = std::iter::once(class.rows).chain(class.sum.iter().copied());
-        sums.chain(triangle).collect::<Vec<f64>>()
-    };
-    classes.iter().flat_map(of_class).collect()
-}
-
-/// The way back from [`flat`]; none if the numbers are not sums of this many classes and outputs.
-fn raised(flat: &[f64], n_classes: usize, n: usize) -> Option<Vec<ClassSums>> {
-    let length = 1 + n + n * (n + 1) / 2;
-    if flat.len() != n_classes.checked_mul(length)? || !flat.iter().all(|v| v.is_finite()) {
-        return None;
-    }
-    let of_class = |flat: &[f64]| {
-        let (sums, mut triangle) = flat[1..].split_at(n);
-        let mut products = Matrix::zeros(n, n);
-        for j in 0..n {
-            let (column, rest) = triangle.split_at(n - j);
-            products.col_mut(j)[j..].copy_from_slice(column);
-            triangle = rest;
-        }
-        ClassSums {
-            rows: flat[0],
-            sum: sums.to_vec(),
-            products,
-        }
-    };
-    Some(flat.chunks_exact(length).map(of_class).collect())
-}
-
-fn gate_name(unit: usize, part: &str) -> String {
-    format!("unit.{unit}.gate.{part}")
 }
 
 fn weights_name(unit: usize, layer: usize) -> String {

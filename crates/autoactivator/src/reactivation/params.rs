@@ -45,7 +45,8 @@ pub struct ReactivationParams {
     /// How a unit is woken.
     #[serde(skip_serializing_if = "is_default")]
     pub gate: GateKind,
-    /// Number of nodes that all units look through with `gate = density`. From 1 to 10,000.
+    /// Number of nodes that all units look through with `gate = density`. From 1 to 10,000; times the number of
+    /// features at most 33,554,432.
     #[serde(skip_serializing_if = "is_usual")]
     pub gate_nodes: usize,
     /// Seed of everything random.

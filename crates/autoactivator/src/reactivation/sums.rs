@@ -82,6 +82,13 @@ impl ClassSums {
         }
     }
 
+    /// Whether rows can have these sums: a whole number of them, and no square below 0. What else cannot be has no
+    /// density.
+    pub fn are_possible(&self) -> bool {
+        let mut squares = (0..self.n_outputs()).map(|j| self.products[(j, j)]);
+        self.rows >= 1.0 && self.rows.fract() == 0.0 && squares.all(|v| v >= 0.0)
+    }
+
     /// The mean of the rows.
     pub fn mean(&self) -> Vec<f64> {
         self.sum.iter().map(|sum| sum / self.rows.max(1.0)).collect()
