@@ -170,14 +170,11 @@ fn folders_that_cannot_be_learned_from_are_refused() {
     let place = kitchen();
     fs::create_dir(place.path().join("nothing")).unwrap();
     place.write("loose/a.txt", b"no image");
-    photos::write(&place, "one", "mug", 3);
     let learn = |rows: &'static str| ["learn", "m.aact", rows, "--backbone", "backbone.onnx"];
     place.refuse(&learn("nothing"), &["nothing"]);
     place.refuse(&learn("loose"), &["loose"]);
     place.refuse(&learn("absent"), &["absent"]);
     place.refuse(&learn("photos/mug"), &["carry no classes"]);
-    let words = [&learn("one")[..], &["--learner", "reactivation", "--no-cache"]].concat();
-    place.refuse(&words, &["class"]);
     assert!(!place.exists("m.aact"));
 }
 

@@ -188,14 +188,6 @@ const stories = {
   async 'a model of units shows which one wakes'(browser) {
     const server = new Server(program, { options: ['--empty', '--learner', 'reactivation'] });
     const { page, wrong, close } = await open(browser, await server.start());
-    // A unit tells classes apart, so that a task has two at least.
-    await draw(page, 0, 0);
-    await page.fill('#class-name', 'ring');
-    await page.click('#add');
-    await page.click('#teach');
-    await page.waitForFunction(() => document.getElementById('teach-problem').textContent !== '');
-    assert.equal(await page.locator('.example').count(), 1, 'what was drawn is still there');
-    wrong.length = 0; // The refusal itself is on the console.
     for (const [name, digit] of [
       ['ring', 0],
       ['line', 1],
