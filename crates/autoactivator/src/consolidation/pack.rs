@@ -163,7 +163,7 @@ impl Deployed {
 
 fn pack_readout(container: &mut Container, deployed: &Deployed) -> ReadoutDescription {
     container.put_matrix("readout.weights".to_owned(), &deployed.readout.weights);
-    container.put_list("readout.biases".to_owned(), &deployed.readout.biases);
+    container.put_single("readout.biases", &deployed.readout.biases);
     if let Some(blend) = &deployed.readout.blend {
         container.put_single("blend.weights", blend.weights.values());
         container.put_single("blend.biases", &blend.biases);

@@ -24,7 +24,7 @@ const ENTRY: &str = "autoactivator";
 /// Placeholder for the checksum while it is computed.
 const BLANK: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// If the largest number of a tensor is smaller, half precision leaves fewer than 64 different ones, or only zeros.
+/// If the largest number of a matrix is smaller, half precision leaves fewer than 64 different ones, or only zeros.
 const TOO_SMALL: f32 = 64.0 / (1 << 24) as f32;
 
 /// Tensors and their description.
@@ -105,6 +105,12 @@ impl Container {
 
     /// Adds a matrix. It is stored transposed, `(n_cols, n_rows)` row after row, which is the same bytes.
     pub fn put_matrix(&mut self, name: String, matrix: &Matrix<f32>) {
+        let largest = matrix.values().iter().fold(0.0_f32, |most, v| most.max(v.abs()));
+        if self.half && largest > 0.0 && largest < TOO_SMALL {
+            self.refuse(format!(
+                "'{name}' holds {largest:e} at most, which is too small for half precision: store it in single precision"
+            ));
+        }
         self.put_floats(name, vec![matrix.n_cols(), matrix.n_rows()], matrix.values());
     }
 
@@ -120,13 +126,6 @@ impl Container {
                 let value = values[at];
                 self.refuse(format!(
                     "'{name}' holds {value:e}, which is too large for half precision: store it in single precision"
-                ));
-            }
-            let largest = values.iter().fold(0.0_f32, |largest, v| largest.max(v.abs()));
-            if largest > 0.0 && largest < TOO_SMALL {
-                self.refuse(format!(
-                    "'{name}' holds {largest:e} at most, which is too small for half precision: store it in single \
-                     precision"
                 ));
             }
             let bytes = halves.iter().flat_map(|half| half.to_le_bytes()).collect();
@@ -365,7 +364,8 @@ mod tests {
             (1e-6, false),
         ] {
             let mut container = Container::half("any");
-            container.put_list("numbers".to_owned(), &[1e-7, number]);
+            let matrix = Matrix::from_columns(vec![1e-7, number], 1, 2).unwrap();
+            container.put_matrix("numbers".to_owned(), &matrix);
             let written = container.to_bytes();
             assert_eq!(written.is_ok(), accepted, "{number}");
             if let Err(error) = written {
