@@ -22,6 +22,7 @@ pub mod baselines;
 pub mod contender;
 mod error;
 pub mod experiment;
+pub mod given;
 pub mod metrics;
 pub mod paper;
 pub mod prepared;

@@ -11,6 +11,9 @@ use sha2::{Digest, Sha256};
 
 const GATE_NODES: usize = 5;
 
+/// What is done to the numbers of a tensor.
+type Change = fn(&mut Vec<f64>);
+
 fn params() -> ReactivationParams {
     ReactivationParams {
         gate: GateKind::Density,
@@ -103,7 +106,7 @@ impl Forgery {
 
     #[track_caller]
     fn refused(self, reason: &str) {
-        let error = Model::from_bytes(&self.bytes()).unwrap_err().to_string();
+        let error = Model::from_bytes(&self.bytes()).unwrap_err();
         assert!(error.contains(reason), "{error}");
     }
 }
@@ -118,7 +121,7 @@ const FIRST_SQUARE: usize = 1 + GATE_NODES;
 
 #[test]
 fn sums_that_no_rows_have_are_refused() {
-    let changes: [fn(&mut Vec<f64>); 12] = [
+    let changes: [Change; 12] = [
         |seen| seen[0] = 0.0,
         |seen| seen[0] = -20.0,
         |seen| seen[0] = 2.5,
@@ -141,7 +144,7 @@ fn sums_that_no_rows_have_are_refused() {
 
 #[test]
 fn judgements_that_no_rows_gave_are_refused() {
-    let changes: [(&str, fn(&mut Vec<f64>)); 7] = [
+    let changes: [(&str, Change); 7] = [
         ("said", |said| said[0] = -1.0),
         ("said", Vec::clear),
         ("independence", |tau| tau[0] = 0.0),

@@ -12,12 +12,13 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use autoactivator::{Check, write_atomically};
+use autoactivator::{Check, ReactivationParams, write_atomically};
 use autoactivator_data::dataset::Dataset;
 use autoactivator_exam::experiment::{Experiment, Overlay, Published, choose};
-use autoactivator_exam::report::reproduction::{Reproduced, Reproduction, Status, html, markdown};
+use autoactivator_exam::given::given;
+use autoactivator_exam::report::reproduction::{Drawing, Reproduced, Reproduction, Status, html, markdown};
 use autoactivator_exam::run::{Entrant, Exam};
-use autoactivator_exam::t_sne::{Picture, embed};
+use autoactivator_exam::t_sne::embed;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -201,9 +202,9 @@ fn open_data(plan: &Plan, args: &ReproduceArgs) -> Result<Dataset> {
 
 fn examine(plan: &Plan, data: &Dataset, store: &Store, bar: &mut ReproduceBar) -> Result<Status> {
     let exam = plan.experiment.exam(data)?;
-    if let Some(n_rows) = plan.experiment.pictures {
+    if let Some(drawing) = drawing(plan, &exam, store, bar)? {
         return Ok(Status::Drawn {
-            pictures: pictures(plan, &exam, n_rows, store, bar)?,
+            drawing,
             data: exam.dataset_record(),
             scenario: exam.scenario_label(),
             stand_in: plan.stand_in,
@@ -256,24 +257,38 @@ fn settings(exam: &Exam<'_>, entrant: &Entrant<'_>) -> Value {
     })
 }
 
-fn pictures(
-    plan: &Plan,
-    exam: &Exam<'_>,
-    n_rows: usize,
-    store: &Store,
-    bar: &mut ReproduceBar,
-) -> Result<Vec<Picture>> {
+/// What an experiment draws instead of examining.
+fn drawing(plan: &Plan, exam: &Exam<'_>, store: &Store, bar: &mut ReproduceBar) -> Result<Option<Drawing>> {
     let Some((entrant, contender)) = exam.entrants.first().zip(plan.experiment.contenders.first()) else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
-    let mut settings = settings(exam, entrant);
-    settings["rows"] = json!(n_rows);
-    bar.begin(&plan.name, contender.seconds);
-    let key = store.key(&plan.name, &entrant.name, contender.reactivation.seed, settings);
-    kept_or(&key, bar, |bar| {
-        let params = contender.reactivation.clone().check()?;
-        Ok(embed(exam.dataset, &exam.scenario, params, n_rows, bar)?)
-    })
+    let (data, scenario) = (exam.dataset, &exam.scenario);
+    let params = |seed| {
+        let params = contender.reactivation.clone();
+        ReactivationParams { seed, ..params }.check()
+    };
+    let key = |rows: usize, seed| {
+        let mut settings = settings(exam, entrant);
+        settings["rows"] = json!(rows);
+        store.key(&plan.name, &entrant.name, seed, settings)
+    };
+    if let Some(rows) = plan.experiment.pictures {
+        let seed = contender.reactivation.seed;
+        bar.begin(&plan.name, contender.seconds);
+        let embed = |bar: &mut ReproduceBar| Ok(embed(data, scenario, params(seed)?, rows, bar)?);
+        let pictures = kept_or(&key(rows, seed), bar, embed)?;
+        return Ok(Some(Drawing::Representations(pictures)));
+    }
+    let Some(size) = plan.experiment.given_thresholds else {
+        return Ok(None);
+    };
+    let mut orders = Vec::new();
+    for &seed in &exam.seeds {
+        bar.begin(&plan.name, contender.seconds);
+        let given = |bar: &mut ReproduceBar| Ok(given(data, scenario, params(seed)?, size, bar)?);
+        orders.push(kept_or(&key(size, seed), bar, given)?);
+    }
+    Ok(Some(Drawing::GivenThresholds(orders)))
 }
 
 fn reproduced(plan: Plan, status: Option<Status>) -> Reproduced {
@@ -296,10 +311,20 @@ fn deliver(reproduction: &Reproduction, args: &ReproduceArgs, folder: &Path) -> 
     write_atomically(&folder.join("reproduction.md"), tables.as_bytes())?;
     let page = folder.join("reproduction.html");
     write_atomically(&page, html(reproduction).as_bytes())?;
+    write_pictures(reproduction, folder)?;
     if let Some(document) = &args.write_docs {
         docs::write(document, &tables)?;
+        write_pictures(reproduction, document.parent().unwrap_or(Path::new("")))?;
     }
     write!(terminal::stdout(), "{tables}")?;
     say!("report: {}", page.display());
+    Ok(())
+}
+
+/// The pictures that the tables refer to, beside them.
+fn write_pictures(reproduction: &Reproduction, folder: &Path) -> Result<()> {
+    for (name, svg) in reproduction.experiments.iter().filter_map(Reproduced::picture) {
+        write_atomically(&folder.join(name), svg.as_bytes())?;
+    }
     Ok(())
 }

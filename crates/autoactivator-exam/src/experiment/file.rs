@@ -67,6 +67,7 @@ pub(super) struct File {
     /// Roughly how many seconds one run of one learner takes, to estimate the time left.
     pub seconds: f64,
     pub pictures: Option<usize>,
+    pub given_thresholds: Option<usize>,
     /// Read again for each learner; they stand here so that errors name the line.
     reactivation: ReactivationParams,
     consolidation: ConsolidationParams,
@@ -91,6 +92,7 @@ impl Default for File {
             seeds: 5,
             seconds: 5.0,
             pictures: None,
+            given_thresholds: None,
             reactivation: ReactivationParams::default(),
             consolidation: ConsolidationParams::default(),
             paper: Paper::default(),

@@ -65,6 +65,8 @@ pub struct Experiment {
     pub seed: u64,
     /// Draw pictures of this many test rows instead of evaluating.
     pub pictures: Option<usize>,
+    /// Draw the given thresholds of groups of this many test rows instead of evaluating.
+    pub given_thresholds: Option<usize>,
     /// Who is examined.
     pub contenders: Vec<Contender>,
     /// Who cannot take part, once the data is known.
@@ -123,6 +125,7 @@ impl Experiment {
             seeds: file.seeds,
             seed: 0,
             pictures: file.pictures,
+            given_thresholds: file.given_thresholds,
             contenders,
             left_out: Vec::new(),
             paper: file.paper,
@@ -190,7 +193,7 @@ impl Experiment {
 
     /// Refuses an experiment that draws pictures, where an exam is wanted.
     pub fn check_is_exam(&self) -> Result<(), Error> {
-        match self.pictures {
+        match self.pictures.or(self.given_thresholds) {
             None => Ok(()),
             Some(_) => {
                 let reason = "it draws pictures and is no exam: give it to `autoactivator reproduce`";
@@ -465,7 +468,9 @@ tasks = \"5\"
 
     #[test]
     fn pictures_are_no_exam() {
-        let pictures = Experiment::parse("pictures = 100", &[]).unwrap();
-        assert!(pictures.check().is_ok() && pictures.check_is_exam().is_err());
+        for text in ["pictures = 100", "given_thresholds = 10"] {
+            let pictures = Experiment::parse(text, &[]).unwrap();
+            assert!(pictures.check().is_ok() && pictures.check_is_exam().is_err());
+        }
     }
 }

@@ -51,7 +51,7 @@ macro_rules! experiments {
 }
 
 /// All of them.
-const EXPERIMENTS: [(&str, &str); 43] = experiments![
+const EXPERIMENTS: [(&str, &str); 45] = experiments![
     "mnist-reactivation",
     "mnist-consolidation",
     "mnist-consolidation-small",
@@ -94,6 +94,8 @@ const EXPERIMENTS: [(&str, &str); 43] = experiments![
     "mnist-density",
     "fashion-mnist-density",
     "cifar100-density",
+    "mnist-thresholds",
+    "fashion-mnist-thresholds",
     "digits",
 ];
 

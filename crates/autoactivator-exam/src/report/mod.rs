@@ -20,6 +20,7 @@
 mod curves;
 mod heat;
 mod html;
+mod panels;
 mod plot;
 pub mod reproduction;
 mod scatter;

@@ -23,6 +23,8 @@ pub(super) struct Part {
     pub verdicts: Vec<Verdict>,
     /// Plots, as HTML.
     pub figures: String,
+    /// Files of pictures that a document shows, too.
+    pub pictures: Vec<String>,
 }
 
 /// All chapters: first the exams side by side, then the paper's tables and figures.
@@ -50,6 +52,7 @@ fn exams(reproduction: &Reproduction) -> Option<Chapter> {
                 sheet: Some(Sheet::exams(group, reproduction.quick)?),
                 verdicts: Vec::new(),
                 figures: String::new(),
+                pictures: Vec::new(),
             })
         })
         .collect();
@@ -86,9 +89,14 @@ fn part(group: &[&Reproduced], quick: bool) -> Part {
     for experiment in group {
         match &experiment.status {
             Status::Examined { record, .. } => answers.extend(verdicts(record, &experiment.paper.claims)),
-            Status::Drawn { pictures, .. } => {
-                figures += &plots::pictures(pictures);
-                notes.push(format!("Drawn by `{}`.", experiment.command(quick)));
+            Status::Drawn { drawing, .. } => {
+                figures += &plots::drawing(&experiment.title, drawing);
+                notes.extend(plots::lost(drawing));
+                notes.push(format!(
+                    "{}. Drawn by `{}`.",
+                    experiment.data(),
+                    experiment.command(quick)
+                ));
             }
             Status::NotRun(why) => notes.push(format!("Not run here: {why}")),
         }
@@ -101,6 +109,7 @@ fn part(group: &[&Reproduced], quick: bool) -> Part {
         sheet: has_rows(group).then(|| Sheet::comparison(group, quick)),
         verdicts: answers,
         figures,
+        pictures: group.iter().filter_map(|e| Some(e.picture()?.0)).collect(),
     }
 }
 

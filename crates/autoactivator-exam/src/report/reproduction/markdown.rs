@@ -1,4 +1,4 @@
-//! The chapters as Markdown, for documents and terminals; plots stay on the page.
+//! The chapters as Markdown, for documents and terminals; most plots stay on the page.
 
 use super::Reproduction;
 use super::chapters::{Chapter, Part, chapters};
@@ -22,6 +22,8 @@ fn part(part: &Part) -> String {
     if !part.verdicts.is_empty() {
         blocks.push(answers(&part.verdicts));
     }
+    let picture = |file: &String| format!("![{}]({file})", safe(&part.title));
+    blocks.extend(part.pictures.iter().map(picture));
     blocks.extend(part.notes.iter().map(|note| safe(note)));
     blocks.join("\n\n") + "\n"
 }

@@ -40,9 +40,10 @@ pub use markdown::markdown;
 pub use page::html;
 pub use verdict::Verdict;
 
+use crate::given::Order;
 use crate::paper::{Paper, Quotes};
 use crate::record::{DatasetRecord, Outcome, Record};
-use crate::report::n_runs;
+use crate::report::{n_runs, panels};
 use crate::t_sne::Picture;
 
 /// What was done about the paper.
@@ -84,8 +85,8 @@ pub enum Status {
     },
     /// Pictures were drawn.
     Drawn {
-        /// The pictures.
-        pictures: Vec<Picture>,
+        /// What they show.
+        drawing: Drawing,
         /// The data they show.
         data: DatasetRecord,
         /// How its classes were dealt.
@@ -97,7 +98,26 @@ pub enum Status {
     NotRun(String),
 }
 
+/// What pictures show.
+pub enum Drawing {
+    /// Rows as units see them.
+    Representations(Vec<Picture>),
+    /// What units are given, one panel for each class order.
+    GivenThresholds(Vec<Order>),
+}
+
 impl Reproduced {
+    /// The picture that a document shows, as an SVG file; what is drawn otherwise is on the page alone.
+    pub fn picture(&self) -> Option<(String, String)> {
+        match &self.status {
+            Status::Drawn {
+                drawing: Drawing::GivenThresholds(orders),
+                ..
+            } => Some((format!("{}.svg", self.name), panels::file(orders))),
+            _ => None,
+        }
+    }
+
     /// The data in words, with its rows: a figure is worth nothing without them.
     fn data(&self) -> String {
         let (data, scenario, stand_in) = match &self.status {
@@ -204,11 +224,11 @@ mod example {
                     quotes: BTreeMap::new(),
                     methods: Vec::new(),
                     status: Status::Drawn {
-                        pictures: vec![Picture {
+                        drawing: Drawing::Representations(vec![Picture {
                             title: "raw & inputs".into(),
                             places: vec![[0.0, 1.0], [2.0, -1.0]],
                             classes: vec!["a".into(), "<b>".into()],
-                        }],
+                        }]),
                         data: example::record().dataset,
                         scenario: "10/5".into(),
                         stand_in: false,

@@ -1,9 +1,11 @@
-//! What is drawn beside the tables: curves over tasks, accuracy against nodes, and pictures of representations.
+//! What is drawn beside the tables: curves over tasks, accuracy against nodes, pictures of representations, and given
+//! thresholds.
 
-use super::{INSTANCE, Reproduced, is_told_by_instance};
+use super::{Drawing, INSTANCE, Reproduced, is_told_by_instance};
 use crate::paper::PlotKind;
 use crate::record::{Outcome, Record};
 use crate::report::curves::{accuracy_plot, growth_plot, trade_off_plot};
+use crate::report::panels;
 use crate::report::scatter::scatter;
 use crate::t_sne::Picture;
 
@@ -37,14 +39,37 @@ fn drawn(record: &Record) -> Vec<Outcome> {
         .collect()
 }
 
-/// Pictures side by side.
-pub(super) fn pictures(pictures: &[Picture]) -> String {
-    let points = |picture: &Picture| {
-        let places = picture.places.iter().map(|&[x, y]| (f64::from(x), f64::from(y)));
-        scatter(
-            &picture.title,
-            places.zip(picture.classes.iter().map(String::as_str)),
-        )
+/// What was drawn instead of an exam.
+pub(super) fn drawing(title: &str, drawing: &Drawing) -> String {
+    match drawing {
+        Drawing::Representations(pictures) => pictures.iter().map(points).collect(),
+        Drawing::GivenThresholds(orders) => panels::figure(title, orders),
+    }
+}
+
+fn points(picture: &Picture) -> String {
+    let places = picture.places.iter().map(|&[x, y]| (f64::from(x), f64::from(y)));
+    scatter(
+        &picture.title,
+        places.zip(picture.classes.iter().map(String::as_str)),
+    )
+}
+
+/// How many tasks wake a wrong unit, or might, in words.
+pub(super) fn lost(drawing: &Drawing) -> Option<String> {
+    let Drawing::GivenThresholds(orders) = drawing else {
+        return None;
     };
-    pictures.iter().map(points).collect()
+    let all: usize = orders.iter().map(|order| order.tasks.len()).sum();
+    let lost: usize = orders.iter().map(|order| order.lost().count()).sum();
+    let doubtful: usize = orders.iter().map(|order| order.doubtful().count()).sum();
+    let losing = orders
+        .iter()
+        .filter(|order| order.lost().next().is_some())
+        .count();
+    Some(format!(
+        "{lost} of {all} tasks wake a wrong unit with all of their test rows, in {losing} of {} class orders. For {doubtful} of \
+         {all} tasks, a wrong unit is given its own threshold to within the deviation of small groups of that task.",
+        orders.len()
+    ))
 }
