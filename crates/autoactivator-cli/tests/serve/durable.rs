@@ -237,7 +237,11 @@ fn a_model_that_is_served_has_one_history() {
         ] {
             let said = place.run(words);
             assert_eq!(said.code, Some(2), "{words:?}");
-            assert!(said.stderr.contains("another process is changing this file"), "{}", said.stderr);
+            assert!(
+                said.stderr.contains("another process is changing this file"),
+                "{}",
+                said.stderr
+            );
         }
     }
     let other = std::fs::read(at("m.aact")).unwrap();
