@@ -14,7 +14,7 @@ from sklearn.utils import estimator_html_repr
 
 from . import rows
 from ._core import Model
-from .error import FeatureCountError, NoFeaturesError, ParameterError
+from .error import FeatureCountError, NoFeaturesError, ParameterError, TooFewRowsError
 from .summary import html
 
 
@@ -331,7 +331,7 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     @contextmanager
     def _in_words_of_sklearn(self, x):
-        """Puts scikit-learn's own wording in front of the method's message when the width of rows is wrong."""
+        """Puts scikit-learn's own wording in front of the method's message when rows are too few or of the wrong width."""
         try:
             yield
         except NoFeaturesError as error:
@@ -340,6 +340,8 @@ class Learner(ClassifierMixin, BaseEstimator):
         except FeatureCountError as error:
             width = f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_}"
             raise FeatureCountError(f"{width} features as input: {error}") from None
+        except TooFewRowsError as error:
+            raise TooFewRowsError(f"n_samples={len(x)}: {error}") from None
 
     def _repr_html_(self):
         return estimator_html_repr(self) + (html(self._model) if self._has_learned() else "")

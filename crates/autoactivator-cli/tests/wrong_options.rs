@@ -160,10 +160,6 @@ fn of_learning_images() {
             "learn new.aact photos --cache here --no-cache",
             &["'--cache", "cannot be used with"],
         ),
-        (
-            "learn new.aact one --learner reactivation",
-            &["only one class ('mug')"],
-        ),
         ("learn new.aact photos/mug", &["carry no classes"]),
         (
             "learn new.aact rows.csv --mean 1,2,3",
