@@ -119,8 +119,6 @@ class Consolidation(Rejecting, Learner):
 
     def _parameters(self):
         parameters = super()._parameters()
-        if isinstance(self.image, (tuple, list)):
-            parameters["image"] = "x".join(str(side) for side in self.image)
         if isinstance(self.class_weights, str):
             parameters["prior"] = self._balanced()
             del parameters["class_weights"]

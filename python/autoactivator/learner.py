@@ -237,7 +237,10 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     def _parameters(self):
         """The parameters under their names in the method; None is left out and gets the method's default."""
-        return {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        if isinstance(parameters.get("image"), (tuple, list)):
+            parameters["image"] = "x".join(str(side) for side in parameters["image"])
+        return parameters
 
     def _has_learned(self):
         return getattr(self, "_model", None) is not None

@@ -50,6 +50,10 @@ class Reactivation(Learner):
         no groups, ``predict_proba`` covers the classes of all units, and ``known`` tells what is unknown.
     gate_nodes : int, default=200
         Nodes that all units look through with ``gate="density"``. A class keeps about half their square in floats.
+    filters : int, default=0
+        Random filters that all units read images through; 0 reads the features themselves.
+    image : str, tuple or None, default=None
+        Shape of the image that a row holds, for ``filters``: ``"28x28"``, ``"32x32x3"`` or ``(32, 32, 3)``.
     seed : int, default=0
         Seed for everything random.
 
@@ -89,6 +93,8 @@ class Reactivation(Learner):
         repeated_classes="refuse",
         gate="threshold",
         gate_nodes=200,
+        filters=0,
+        image=None,
         seed=0,
     ):
         self.step_size = step_size
@@ -107,6 +113,8 @@ class Reactivation(Learner):
         self.repeated_classes = repeated_classes
         self.gate = gate
         self.gate_nodes = gate_nodes
+        self.filters = filters
+        self.image = image
         self.seed = seed
 
     _kind = "reactivation"

@@ -42,8 +42,10 @@ pub fn read<P: DeserializeOwned>(py: Python<'_>, text: &str) -> PyResult<P> {
 
 /// Turns an image shape such as `28x28`, as on the command line, into its parts, also inside an experiment.
 fn spell_out_image(py: Python<'_>, parameters: &mut Value) -> PyResult<()> {
-    if let Some(nested) = parameters.get_mut("consolidation") {
-        spell_out_image(py, nested)?;
+    for learner in ["consolidation", "reactivation"] {
+        if let Some(nested) = parameters.get_mut(learner) {
+            spell_out_image(py, nested)?;
+        }
     }
     if let Some(image) = parameters.get_mut("image")
         && let Some(text) = image.as_str()

@@ -58,6 +58,18 @@ def test_same_model_file(kind, labels, clusters, command_line, tmp_path):
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
+def test_units_over_filters_are_the_same_in_both_faces(clusters, command_line, tmp_path):
+    X, y = clusters
+    images = np.tile(X[:, :1], (1, 16)) * np.linspace(0, 1, 16, dtype=X.dtype)
+    np.savez(tmp_path / "task.npz", features=images, labels=y)
+    options = ["--t-max", 5, "--l-max", 30, "--gate", "density", "--gate-nodes", 8, "--filters", 4, "--image", "4x4"]
+    command_line("learn", "cli.aact", "task.npz", "--learner", "reactivation", *options)
+    model = Reactivation(t_max=5, l_max=30, gate="density", gate_nodes=8, filters=4, image=(4, 4)).fit(images, y)
+    loaded = autoactivator.load(tmp_path / "cli.aact")
+    assert (loaded.filters, loaded.image) == (4, "4x4x1")
+    assert np.array_equal(loaded.predict_proba(images), model.predict_proba(images))
+
+
 def test_a_model_without_screening_is_the_same_in_both_faces(clusters, command_line, tmp_path):
     X, y = clusters
     np.savez(tmp_path / "task.npz", features=X, labels=y)

@@ -399,7 +399,7 @@ MISTAKES = {
     "image shape": (lambda m, X, y: Consolidation(image=(28, 28)).fit(X, y), error.ImageShapeError,
                     "images of 28x28x1 do not fit rows of 6 features"),
     "no image": (lambda m, X, y: Consolidation(pool={"kind": "convolution"}).fit(X, y), error.NoImagesError,
-                 "a pool of convolution needs images"),
+                 "`convolution` needs images"),
     "other units": (lambda m, X, y: Reactivation(gate="density", reuse=True, **QUICK).fit(X, y).drop_class("0"),
                     error.FixedUnitsError, "they use nodes of each other"),
     "other pool": (lambda m, X, y: m.merge(Consolidation(seed=1).fit(X, y)), error.DifferentPoolsError,

@@ -544,6 +544,10 @@ pub struct SharedArgs {
     /// Regularisation of the output weights, relative to the mean diagonal of their Gram matrix
     #[arg(long)]
     pub ridge: Option<f64>,
+
+    /// Shape of the images, for data that does not state it: 28x28 or 32x32x3
+    #[arg(long, value_name = "HxW[xC]")]
+    pub image: Option<ImageShape>,
 }
 
 /// Parameters of the paper's learner; those not given keep their defaults.
@@ -601,6 +605,10 @@ pub struct ReactivationArgs {
     /// Nodes that all units look through with `--gate density`
     #[arg(long, value_name = "N")]
     pub gate_nodes: Option<usize>,
+
+    /// Random filters that all units read images through; 0 reads the features themselves
+    #[arg(long, value_name = "N")]
+    pub filters: Option<usize>,
 
     /// What to do with a class from an earlier task: refuse or accept
     #[arg(long, value_parser = named::<RepeatedClasses>)]
@@ -672,10 +680,6 @@ pub struct ConsolidationArgs {
     /// Weight of each row of a class; can be given several times
     #[arg(long, value_name = "CLASS=WEIGHT", value_parser = class_weight)]
     pub class_weight: Vec<(String, f64)>,
-
-    /// Shape of the images, for data that does not state it: 28x28 or 32x32x3
-    #[arg(long, value_name = "HxW[xC]")]
-    pub image: Option<ImageShape>,
 }
 
 /// Parses pools by name, with their usual settings.

@@ -45,6 +45,8 @@ pub fn reactivation(args: &ReactivationArgs, shared: &SharedArgs) -> Result<Give
     put(&mut given, "screening", args.no_screening.then_some(false))?;
     put(&mut given, "gate", args.gate)?;
     put(&mut given, "gate_nodes", args.gate_nodes)?;
+    put(&mut given, "filters", args.filters)?;
+    put(&mut given, "image", shared.image)?;
     put(&mut given, "repeated_classes", args.repeated_classes)?;
     Ok(given)
 }
@@ -57,7 +59,7 @@ pub fn consolidation(args: &ConsolidationArgs, shared: &SharedArgs) -> Result<Gi
     }
     let mut given = Given::new();
     put(&mut given, "pool", pool(args))?;
-    put(&mut given, "image", args.image)?;
+    put(&mut given, "image", shared.image)?;
     put(&mut given, "max_nodes", args.max_nodes)?;
     put(&mut given, "nodes_per_class", args.nodes_per_class)?;
     put(&mut given, "r", shared.r)?;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{ConsolidationParams, Model, ModelFile, Receipt};
+use autoactivator::{ConsolidationParams, Model, ModelFile, ReactivationParams, Receipt};
 use autoactivator_data::Part;
 use serde_json::json;
 
@@ -88,7 +88,14 @@ pub fn make(args: &NewModelArgs, usual: &ConsolidationParams) -> Result<Model> {
     let kind = args.learner.unwrap_or(ModelKind::Consolidation);
     let given = given::new_model(args, kind)?;
     let parameters = match kind {
-        ModelKind::Reactivation => json!(given),
+        ModelKind::Reactivation => {
+            let image = usual.image.filter(|_| given.contains_key("filters"));
+            let usual = ReactivationParams {
+                image,
+                ..ReactivationParams::default()
+            };
+            json!(laid_over(&usual, &given)?)
+        }
         ModelKind::Consolidation => json!(laid_over(usual, &given)?),
     };
     Ok(Model::new(kind.name(), &parameters)?)

@@ -134,7 +134,8 @@ impl Contender {
     ) -> Option<MethodError> {
         match self.learner {
             LearnerKind::Reactivation => self
-                .too_few_rows(outline)
+                .unfit_image(outline)
+                .or_else(|| self.too_few_rows(outline))
                 .or_else(|| self.repeated_class(tasks, online, outline)),
             LearnerKind::Consolidation => self.unfit_image(outline),
             _ => None,
@@ -164,10 +165,19 @@ impl Contender {
         })
     }
 
-    /// Some pools are made from images.
+    /// Some pools are made from images, and filters read them.
     fn unfit_image(&self, outline: &Outline) -> Option<MethodError> {
-        let kind = self.consolidation.pool.as_ref()?.needs_images()?;
-        let Some(shape) = self.consolidation.image.or(outline.image) else {
+        let (kind, image) = match self.learner {
+            LearnerKind::Reactivation if self.reactivation.filters > 0 => {
+                ("filters", self.reactivation.image)
+            }
+            LearnerKind::Reactivation => return None,
+            _ => {
+                let pool = self.consolidation.pool.as_ref()?;
+                (pool.needs_images()?, self.consolidation.image)
+            }
+        };
+        let Some(shape) = image.or(outline.image) else {
             return Some(MethodError::NoImages { kind });
         };
         let n_features = outline.n_features.filter(|n| *n != shape.n_values())?;

@@ -122,6 +122,9 @@ impl Contender {
     /// Its entrant in the exam; `image` is the shape of the rows, if they are images.
     pub fn entrant<'a>(mut self, image: Option<ImageShape>) -> Entrant<'a> {
         self.consolidation.image = self.consolidation.image.or(image);
+        if self.reactivation.filters > 0 {
+            self.reactivation.image = self.reactivation.image.or(image);
+        }
         let mut parameters = match self.learner {
             LearnerKind::Reactivation => json!(self.reactivation),
             LearnerKind::Consolidation => json!(self.consolidation),

@@ -212,10 +212,8 @@ pub enum Error {
         task: usize,
     },
 
-    /// A pool of image nodes for rows that are not declared to be images.
-    #[error(
-        "a pool of {kind} needs images: give their shape with `image`, like 28x28, or choose another pool"
-    )]
+    /// Image nodes for rows that are not declared to be images.
+    #[error("`{kind}` needs images: give their shape with `image`, like 28x28, or leave it out")]
     NoImages {
         /// The pool.
         kind: &'static str,

@@ -245,3 +245,94 @@ fn a_damaged_file_is_refused() {
         assert!(Model::from_bytes(&damaged).is_err(), "byte {at}");
     }
 }
+
+/// Units that read images of 6 x 6 pixels through filters.
+fn through_filters() -> ReactivationParams {
+    ReactivationParams {
+        filters: 8,
+        image: Some("6x6".parse().unwrap()),
+        ..params()
+    }
+}
+
+/// A bar of some length and place, standing or lying, on noise: what a class is does not depend on single pixels.
+fn bars(classes: &[usize], shift: usize) -> (Table, Labels) {
+    let n_rows = 80 * classes.len();
+    let class = |i: usize| classes[i % classes.len()];
+    let value = |i: usize, at: usize| {
+        let (y, x) = (at / 6, at % 6);
+        let (along, across) = if class(i) % 2 == 0 { (y, x) } else { (x, y) };
+        let place = i / classes.len() % 4 + usize::from(class(i) > 1);
+        let on = across == place && (class(i) < 4 || along < 3);
+        f32::from(u8::from(on)) + 0.1 * noise((shift + i) * 36 + at)
+    };
+    let values = (0..n_rows).flat_map(|i| (0..36).map(move |at| (i, at)));
+    let values = values.map(|(i, at)| value(i, at)).collect();
+    let names = (0..n_rows).map(|i| format!("class {}", class(i)));
+    (Table::new(values, 36).unwrap(), Labels::from_names(names))
+}
+
+fn learned_bars(tasks: &[&[usize]]) -> Reactivation {
+    let mut learner = Reactivation::new(through_filters().check().unwrap());
+    for task in tasks {
+        let (x, y) = bars(task, 0);
+        learner.learn(x.rows(), &y, &mut ()).unwrap();
+    }
+    learner
+}
+
+#[test]
+fn filters_tell_bars_apart_wherever_they_are() {
+    let learner = learned_bars(&[&[0, 1], &[4, 5]]);
+    let (x, y) = bars(&[0, 1, 4, 5], 9000);
+    assert!(accuracy(&learner, &x, &y) > 0.9);
+}
+
+#[test]
+fn units_over_filters_come_and_go_and_are_kept_in_files() {
+    let mut together = learned_bars(&[&[0, 1]]);
+    together.adopt(&learned_bars(&[&[4, 5]])).unwrap();
+    let in_a_row = learned_bars(&[&[0, 1], &[4, 5]]);
+    assert_eq!(together, in_a_row);
+    let bytes = Model::from(in_a_row.clone()).to_bytes().unwrap();
+    let read = Model::from_bytes(&bytes).unwrap();
+    let (x, _) = bars(&[0, 1, 4, 5], 9000);
+    let scores = |learner: &Reactivation| learner.scores(x.rows()).unwrap();
+    assert_eq!(scores(read.reactivation().unwrap()), scores(&in_a_row));
+    let weights = in_a_row.units()[0].layers[0].own.weights.n_rows();
+    assert_ne!(weights, 36, "nodes are over filters, not over pixels");
+}
+
+#[test]
+fn filters_are_bounded_by_what_they_read() {
+    let wide = vec![0.0; 2 * 2 * 200_000];
+    let (x, y) = (Rows::new(&wide, 400_000).unwrap(), Labels::from_names(["a", "a"]));
+    for image in ["1x400000", "2x2x100000"] {
+        let params = ReactivationParams {
+            filters: 1024,
+            image: Some(image.parse().unwrap()),
+            ..params()
+        };
+        let mut learner = Reactivation::new(params.check().unwrap());
+        let refused = learner.learn(x, &y, &mut ()).unwrap_err();
+        assert!(refused.to_string().contains("`filters`"), "{refused}");
+    }
+}
+
+#[test]
+fn filters_need_images_that_fit() {
+    let (x, y) = bars(&[0, 1], 0);
+    for image in [None, Some("5x6".parse().unwrap())] {
+        let params = ReactivationParams {
+            image,
+            ..through_filters()
+        };
+        let mut learner = Reactivation::new(params.check().unwrap());
+        let refused = learner.learn(x.rows(), &y, &mut ()).unwrap_err();
+        assert!(matches!(
+            refused,
+            Error::NoImages { .. } | Error::ImageShape { .. }
+        ));
+        assert!(learner.classes().is_empty());
+    }
+}

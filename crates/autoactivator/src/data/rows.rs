@@ -199,7 +199,8 @@ pub struct ImageShape {
 impl ImageShape {
     /// Number of values of an image.
     pub fn n_values(&self) -> usize {
-        self.height * self.width * self.channels
+        let pixels = self.height.saturating_mul(self.width);
+        pixels.saturating_mul(self.channels)
     }
 }
 

@@ -35,6 +35,8 @@ pub enum Stream {
     Probes,
     /// The nodes that all units look through.
     View,
+    /// The filters of a convolution module.
+    Module,
 }
 
 impl Stream {
@@ -45,6 +47,7 @@ impl Stream {
             Self::Pool { layer } => (1 << 63) | layer as u64,
             Self::Probes => 3 << 62,
             Self::View => (3 << 62) | 1,
+            Self::Module => (3 << 62) | 2,
         }
     }
 }

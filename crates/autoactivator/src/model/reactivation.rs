@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::explain::{self, Explanation};
 use super::learned::{Abilities, Learned, refuse_change};
 use super::task::Task;
-use crate::data::{Labels, Rows};
+use crate::data::{ImageShape, Labels, Rows};
 use crate::error::Error;
 use crate::format::Container;
 use crate::learner::{Answer, Input, Learner};
@@ -102,6 +102,10 @@ impl Learned for Reactivation {
         }
         *self = merged;
         Ok(())
+    }
+
+    fn image(&self) -> Option<ImageShape> {
+        self.params().image
     }
 
     fn parameters(&self) -> Value {

@@ -133,15 +133,24 @@ impl FirstTask<'_> {
 
     /// The shape of the images; refused, with the remedy, if the rows are not images.
     pub fn image(&self, kind: &'static str) -> Result<ImageShape, Error> {
-        let shape = self.image.ok_or(Error::NoImages { kind })?;
-        if shape.n_values() == self.x.n_features() {
-            return Ok(shape);
-        }
-        Err(Error::ImageShape {
-            shape: shape.to_string(),
-            n_features: self.x.n_features(),
-        })
+        checked_image(self.image, self.x.n_features(), kind)
     }
+}
+
+/// The shape of images of `n_features` values; refused, with the remedy, if it is not known or does not fit.
+pub(crate) fn checked_image(
+    image: Option<ImageShape>,
+    n_features: usize,
+    kind: &'static str,
+) -> Result<ImageShape, Error> {
+    let shape = image.ok_or(Error::NoImages { kind })?;
+    if shape.n_values() == n_features {
+        return Ok(shape);
+    }
+    Err(Error::ImageShape {
+        shape: shape.to_string(),
+        n_features,
+    })
 }
 
 /// How a pool of one kind is made.

@@ -39,6 +39,7 @@ impl Reactivation {
         let mut joined = self.clone();
         joined.n_features = self.n_features.or(other.n_features);
         joined.view = self.view.clone().or_else(|| other.view.clone());
+        joined.module = self.module.clone().or_else(|| other.module.clone());
         for unit in &other.units {
             joined.adopt_unit(unit)?;
         }
@@ -110,7 +111,7 @@ impl Reactivation {
         }
         self.classes = classes;
         if self.units.is_empty() {
-            (self.n_features, self.view) = (None, None);
+            (self.n_features, self.view, self.module) = (None, None, None);
         }
     }
 

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::gate::{Gate, TaskRows, view};
+use super::module::{Read, module};
 use super::params::{GateKind, ReactivationParams, RepeatedClasses};
 use super::split::Split;
 use super::threshold::{confidence, threshold};
@@ -15,7 +16,7 @@ use crate::error::Error;
 use crate::learner::{Input, Learner, Observer, Size};
 use crate::math::{Matrix, argmax, argmax_among, softmax};
 use crate::params::Checked;
-use crate::pool::Nodes;
+use crate::pool::{Convolution, Nodes, Pool};
 
 /// Rows that one thread predicts at a time.
 const JUDGED_TOGETHER: usize = 256;
@@ -35,6 +36,8 @@ pub struct Reactivation {
     pub(crate) units: Vec<NeuralUnit>,
     /// The nodes that all units look through; none if they wake by thresholds, or before the first task.
     pub(crate) view: Option<Nodes>,
+    /// What all units read images through; none if they read the features, or before the first task.
+    pub(crate) module: Option<Convolution>,
     pub(crate) input: Input,
 }
 
@@ -64,6 +67,7 @@ impl Reactivation {
             classes: ClassList::default(),
             units: Vec::new(),
             view: None,
+            module: None,
             input: Input::default(),
         }
     }
@@ -101,7 +105,8 @@ impl Reactivation {
     /// Wakes the unit whose threshold is nearest to how sure it is of the group (Eq. threshold_dis), or, with
     /// `gate = density`, the one that finds the group likeliest.
     pub fn reactivate(&self, group: Rows<'_>) -> Result<Awakening, Error> {
-        self.check_predictable(group)?;
+        let read = self.read(group)?;
+        let group = read.rows();
         let by_threshold = self.wake_by_threshold(group);
         Ok(match Watch::of(self, &self.all_units()) {
             Some(watch) => watch.wake(group, by_threshold),
@@ -151,7 +156,8 @@ impl Reactivation {
     /// unit, less one for every unit that would wake before it. With `gate = density`: how likely the class's unit finds
     /// the row, less what the class is behind the unit's best. The highest score is the class that `predict` returns.
     pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
-        self.check_predictable(x)?;
+        let read = self.read(x)?;
+        let x = read.rows();
         if let Some(watch) = Watch::of(self, &self.all_units()) {
             return Ok(watch.scores(x, self.classes.len()));
         }
@@ -162,7 +168,8 @@ impl Reactivation {
     /// that wakes, and 0 for the classes of all other units. With `gate = density`: the softmax of all scores, at the
     /// scale that answers left-out rows best among the classes of their units.
     pub fn probabilities(&self, x: Rows<'_>) -> Result<Matrix<f64>, Error> {
-        self.check_predictable(x)?;
+        let read = self.read(x)?;
+        let x = read.rows();
         if let Some(watch) = Watch::of(self, &self.all_units()) {
             return Ok(watch.probabilities(x, self.classes.len()));
         }
@@ -172,7 +179,8 @@ impl Reactivation {
     /// How well known each row is to the unit that finds it likeliest: the share of the unit's own rows that are at least
     /// as far from their class. None if units wake by thresholds, which cannot tell.
     pub fn known(&self, x: Rows<'_>) -> Result<Option<Vec<f32>>, Error> {
-        self.check_predictable(x)?;
+        let read = self.read(x)?;
+        let x = read.rows();
         Ok(Watch::of(self, &self.all_units()).map(|watch| watch.known(x)))
     }
 
@@ -210,6 +218,18 @@ impl Reactivation {
         self.units.iter().collect()
     }
 
+    /// Rows as units read them, refused if they are not like those learned.
+    fn read<'a>(&self, x: Rows<'a>) -> Result<Read<'a>, Error> {
+        self.check_predictable(x)?;
+        Ok(Read::new(self.module.as_ref(), x))
+    }
+
+    /// Number of inputs of the units' nodes.
+    pub(super) fn n_inputs(&self) -> usize {
+        let features = self.n_features.unwrap_or(0);
+        self.module.as_ref().map_or(features, |module| module.n_nodes())
+    }
+
     fn check_predictable(&self, x: Rows<'_>) -> Result<(), Error> {
         check_rows(x, self.n_features.ok_or(Error::NothingLearned)?)
     }
@@ -232,28 +252,32 @@ impl Reactivation {
         Ok(())
     }
 
-    /// The view of rows with `n_features` features; none if units wake by thresholds.
-    pub(crate) fn view_for(&self, n_features: usize) -> Option<Nodes> {
-        let drawn = || {
-            self.view
-                .clone()
-                .unwrap_or_else(|| view(&self.params, n_features))
-        };
+    /// The convolution module of rows with `n_features` features; none if units read the features.
+    pub(super) fn module_for(&self, n_features: usize) -> Result<Option<Convolution>, Error> {
+        match &self.module {
+            Some(module) => Ok(Some(module.clone())),
+            None => module(&self.params, n_features),
+        }
+    }
+
+    /// The view of rows with `n_inputs` values; none if units wake by thresholds.
+    pub(crate) fn view_for(&self, n_inputs: usize) -> Option<Nodes> {
+        let drawn = || self.view.clone().unwrap_or_else(|| view(&self.params, n_inputs));
         (self.params.gate == GateKind::Density).then(drawn)
     }
 
     /// Refuses a view that would be too large: its weights come from the seed, so nothing but this limit bounds what a
     /// few bytes of a model file can ask for.
-    pub(super) fn check_view(&self, n_features: usize) -> Result<(), Error> {
+    pub(super) fn check_view(&self, n_inputs: usize) -> Result<(), Error> {
         let nodes = self.params.gate_nodes;
-        if self.params.gate == GateKind::Threshold || n_features.saturating_mul(nodes) <= VIEW_WEIGHTS {
+        if self.params.gate == GateKind::Threshold || n_inputs.saturating_mul(nodes) <= VIEW_WEIGHTS {
             return Ok(());
         }
         Err(Error::Parameter {
             name: "gate_nodes".to_owned(),
             value: nodes.to_string(),
             allowed: format!(
-                "nodes times features, here {n_features}, must be at most {VIEW_WEIGHTS}: give fewer nodes, or \
+                "nodes times features, here {n_inputs}, must be at most {VIEW_WEIGHTS}: give fewer nodes, or \
                  `gate = threshold`"
             ),
         })
@@ -307,7 +331,10 @@ impl Learner for Reactivation {
         check_task(x, y, self.n_features, task + 1)?;
         self.check_classes(y)?;
         self.check_candidates(x.len())?;
-        self.check_view(x.n_features())?;
+        let (n_features, module) = (x.n_features(), self.module_for(x.n_features())?);
+        self.check_view(module.as_ref().map_or(n_features, |module| module.n_nodes()))?;
+        let read = Read::new(module.as_ref(), x);
+        let x = read.rows();
         let mut classes = self.classes.clone();
         let places = classes.admit(y);
         let members = distinct(&places);
@@ -354,7 +381,8 @@ impl Learner for Reactivation {
         self.view = view;
         self.units.push(unit);
         self.classes = classes;
-        self.n_features = Some(x.n_features());
+        self.n_features = Some(n_features);
+        self.module = module;
         Ok(())
     }
 
@@ -370,7 +398,8 @@ impl Learner for Reactivation {
     fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
         self.check_predictable(x)?;
         let units = self.all_units();
-        let each_alone = |rows| self.each_alone(rows, &units, |_| true);
+        let read = |rows| Read::new(self.module.as_ref(), rows);
+        let each_alone = |rows| self.each_alone(read(rows).rows(), &units, |_| true);
         if x.len() <= JUDGED_TOGETHER {
             // For a few rows, waking another thread would take longer than predicting.
             return Ok(each_alone(x));
@@ -398,7 +427,10 @@ impl Learner for Reactivation {
         let chunks: Vec<Rows<'_>> = x.chunks(JUDGED_TOGETHER).collect();
         let predicted: Vec<Vec<u32>> = chunks
             .into_par_iter()
-            .map(|rows| self.each_alone(rows, &told, |class| among.contains(&class)))
+            .map(|rows| {
+                let read = Read::new(self.module.as_ref(), rows);
+                self.each_alone(read.rows(), &told, |class| among.contains(&class))
+            })
             .collect();
         Ok(predicted.concat())
     }
@@ -408,13 +440,15 @@ impl Learner for Reactivation {
             .view
             .as_ref()
             .map_or(0, |view| view.weights.values().len() + view.len());
-        let model_floats = view + self.units.iter().map(NeuralUnit::n_floats).sum::<usize>();
+        let filters = self.module.as_ref().map_or(0, Pool::n_floats);
+        let convolved = self.module.as_ref().map_or(0, Pool::multiply_adds);
+        let model_floats = view + filters + self.units.iter().map(NeuralUnit::n_floats).sum::<usize>();
         Size {
             nodes: self.units.iter().map(NeuralUnit::n_nodes).sum(),
             model_floats,
             memory_floats: 0,
             // Every weight is used once; a borrowed node is recomputed by the unit that borrows it.
-            multiply_adds: model_floats + self.borrowed_weights(),
+            multiply_adds: model_floats - filters + convolved + self.borrowed_weights(),
         }
     }
 
@@ -432,7 +466,7 @@ impl Reactivation {
                 .map(|layer| layer.borrowed.len())
                 .sum::<usize>()
         };
-        self.units.iter().map(borrowed).sum::<usize>() * self.n_features.unwrap_or(0)
+        self.units.iter().map(borrowed).sum::<usize>() * self.n_inputs()
     }
 }
 

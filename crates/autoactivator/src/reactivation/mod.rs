@@ -5,7 +5,8 @@
 //! weights optimal meanwhile. A [`NeuralUnit`] is what grows, its threshold says how sure it is of its own
 //! rows, and [`Reactivation`] is the learner. With `gate = density`, ours, units keep [`ClassSums`] of their rows, too:
 //! `density` makes a likelihood of them, `scale` says how far to believe it, a [`Gate`] is what one unit finds, `waking`
-//! compares units, and `assembly` adds and removes them.
+//! compares units, and `assembly` adds and removes them. With `filters`, units read images through a convolution
+//! `module`.
 //!
 //! ```
 //! use autoactivator::prelude::*;
@@ -25,6 +26,7 @@ mod gate;
 mod judge;
 mod learner;
 mod least_squares;
+mod module;
 mod pack;
 mod pack_gate;
 mod params;

@@ -1,5 +1,6 @@
 //! The paper's learner as tensors: two per former layer, one per readout, and one for all thresholds. With densities,
-//! five more per unit, in `pack_gate`. The view itself comes from the seed.
+//! five more per unit, in `pack_gate`. The view and the filters come from the
+//! seed.
 
 use serde::{Deserialize, Serialize};
 
@@ -70,17 +71,24 @@ pub fn unpack(container: &Container) -> Result<Reactivation, String> {
     let mut learner = Reactivation::new(params);
     learner.input = container.input.clone();
     if let Some(n_features) = description.n_features {
-        // A unit without nodes takes no room for its features, so the file's size says nothing about them.
-        learner.check_view(n_features).map_err(|e| e.to_string())?;
+        learner.module = learner.module_for(n_features).map_err(|e| e.to_string())?;
     }
     learner.n_features = description.n_features;
+    if learner.n_features.is_some() {
+        // A unit without nodes takes no room for its features, so the file's size says nothing about them.
+        learner
+            .check_view(learner.n_inputs())
+            .map_err(|e| e.to_string())?;
+    }
     learner.classes = description.classes.into_iter().collect();
     for (unit, threshold) in description.units.into_iter().zip(thresholds) {
         let unit = unpack_unit(container, &learner, unit, threshold)?;
         learner.units.push(unit);
     }
     // Only now is it certain that the file has as many features as it says.
-    learner.view = learner.n_features.and_then(|n| learner.view_for(n));
+    learner.view = learner
+        .n_features
+        .and_then(|_| learner.view_for(learner.n_inputs()));
     Ok(learner)
 }
 
@@ -91,7 +99,7 @@ fn unpack_unit(
     threshold: f64,
 ) -> Result<NeuralUnit, String> {
     let u = learner.units.len();
-    let mut n_inputs = learner.n_features.unwrap_or(0);
+    let mut n_inputs = learner.n_inputs();
     let mut layers = Vec::new();
     for (k, borrowed) in description.borrowed.into_iter().enumerate() {
         let layer = unpack_layer(container, learner, (u, k), borrowed)?;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::data::ImageShape;
 use crate::error::Error;
 use crate::params::{Check, unless, within};
 use crate::pool::Activation;
@@ -49,6 +50,12 @@ pub struct ReactivationParams {
     /// features at most 33,554,432.
     #[serde(skip_serializing_if = "is_usual")]
     pub gate_nodes: usize,
+    /// Number of random filters that all units read images through. From 0 to 1,024; 0 reads the features themselves.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub filters: usize,
+    /// How a row forms an image, for `filters`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<ImageShape>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -68,6 +75,10 @@ const GATE_NODES: usize = 200;
 
 fn is_usual(nodes: &usize) -> bool {
     *nodes == GATE_NODES
+}
+
+fn is_zero(filters: &usize) -> bool {
+    *filters == 0
 }
 
 /// How a unit is woken.
@@ -111,6 +122,8 @@ impl Default for ReactivationParams {
             repeated_classes: RepeatedClasses::Refuse,
             gate: GateKind::Threshold,
             gate_nodes: GATE_NODES,
+            filters: 0,
+            image: None,
             seed: 0,
         }
     }
@@ -123,6 +136,8 @@ impl ReactivationParams {
         all["screening"] = json!(self.screening);
         all["gate"] = json!(self.gate);
         all["gate_nodes"] = json!(self.gate_nodes);
+        all["filters"] = json!(self.filters);
+        all["image"] = json!(self.image);
         all
     }
 }
@@ -134,6 +149,10 @@ impl Check for ReactivationParams {
             .or_else(|| within("l_max", self.l_max, 100_000, "from 1 to 100,000"))
             .or_else(|| within("patience", self.patience, usize::MAX, "at least 1"))
             .or_else(|| within("gate_nodes", self.gate_nodes, 10_000, "from 1 to 10,000"))
+            .or_else(|| {
+                let few = self.filters <= 1024;
+                unless(few, "filters", &self.filters, "from 0 to 1,024")
+            })
             .or_else(|| within("layers", self.layers, 16, "from 1 to 16"))
             .or_else(|| {
                 let inside = self.expected_accuracy > 0.0 && self.expected_accuracy <= 1.0;

@@ -74,13 +74,31 @@ impl Convolution {
         image: ImageShape,
         spec: &ConvolutionSpec,
     ) -> Result<Self, Error> {
+        Self::with_banks(image, spec, |side, n| {
+            cut_bank(random, task, image, spec, side, n)
+        })
+    }
+
+    /// Draws filters at random: they depend on nothing that was learned.
+    pub fn draw(random: &mut Random, image: ImageShape, spec: &ConvolutionSpec) -> Result<Self, Error> {
+        Self::with_banks(image, spec, |side, n| {
+            Ok(draw_bank(random, image.channels, side, n))
+        })
+    }
+
+    /// All nodes of these filters; `bank` makes those of one side.
+    fn with_banks(
+        image: ImageShape,
+        spec: &ConvolutionSpec,
+        mut bank: impl FnMut(usize, usize) -> Result<Matrix<f32>, Error>,
+    ) -> Result<Self, Error> {
         spec.check(image)?;
         let mut banks = Vec::new();
         for (i, &side) in spec.sides.iter().enumerate() {
             let n = spec.filters / spec.sides.len() + usize::from(i < spec.filters % spec.sides.len());
             banks.push(Bank {
                 side,
-                filters: cut_bank(random, task, image, spec, side, n)?,
+                filters: bank(side, n)?,
             });
         }
         let signs = if spec.both_signs { 2 } else { 1 };
@@ -153,9 +171,7 @@ fn cut_bank(
         let left = random.below(shape.width - side + 1);
         let mut patch = Vec::with_capacity(filters.n_rows());
         copy_patch(&padded, shape, side, top, left, &mut patch);
-        let mean = patch.iter().sum::<f32>() / patch.len() as f32;
-        patch.iter_mut().for_each(|v| *v -= mean);
-        let length = patch.iter().map(|v| v * v).sum::<f32>().sqrt();
+        let length = centre(&mut patch);
         if length > needed * (patch.len() as f32).sqrt() && length > 1e-6 {
             patch.iter_mut().for_each(|v| *v /= length);
             filters.push(&patch);
@@ -173,6 +189,37 @@ fn cut_bank(
         }
     }
     Ok(filters)
+}
+
+/// Random filters, smoothed by (1, 2, 1) down and across: neighbouring pixels of an image are alike, and a filter that
+/// jumps between them responds to little but noise.
+fn draw_bank(random: &mut Random, channels: usize, side: usize, n_filters: usize) -> Matrix<f32> {
+    let mut filters = Matrix::zeros(side * side * channels, 0);
+    let wide = side + 2;
+    let mut noise = vec![0.0; wide * wide * channels];
+    while filters.n_cols() < n_filters {
+        random.fill_symmetric(&mut noise, 1.0);
+        let at = |y: usize, x: usize, channel: usize| noise[(y * wide + x) * channels + channel];
+        let across = |y, x, channel| at(y, x, channel) + 2.0 * at(y, x + 1, channel) + at(y, x + 2, channel);
+        let mut filter: Vec<f32> = (0..side * side * channels)
+            .map(|weight| {
+                let (pixel, channel) = (weight / channels, weight % channels);
+                let (y, x) = (pixel / side, pixel % side);
+                across(y, x, channel) + 2.0 * across(y + 1, x, channel) + across(y + 2, x, channel)
+            })
+            .collect();
+        let length = centre(&mut filter);
+        filter.iter_mut().for_each(|v| *v /= length);
+        filters.push(&filter);
+    }
+    filters
+}
+
+/// Removes the mean, and returns the length.
+fn centre(values: &mut [f32]) -> f32 {
+    let mean = values.iter().sum::<f32>() / values.len() as f32;
+    values.iter_mut().for_each(|v| *v -= mean);
+    values.iter().map(|v| v * v).sum::<f32>().sqrt()
 }
 
 fn copy_patch(padded: &[f32], shape: ImageShape, side: usize, top: usize, left: usize, patch: &mut Vec<f32>) {
