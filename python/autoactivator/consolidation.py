@@ -237,12 +237,7 @@ class Consolidation(Rejecting, Learner):
         >>> here.merge(there, base=base).predict([[0.95, 0.05], [0.05, 0.95], [0.05, 0.05]])
         array(['right', 'left', 'low'], dtype='<U5')
         """
-        others = list(other) if isinstance(other, (list, tuple)) else [other]
-        theirs = [one._learned() for one in others]
-        model = self._learned()
-        model.merge(theirs, None if base is None else base._learned())
-        self._keep(model, self._labels, *(one._labels for one in others))
-        return self
+        return self._merge(other, base)
 
     def unlearn(self, X, y, sample_weight=None):
         """Unlearn rows: afterwards the memory is what it would have been without them.
@@ -298,10 +293,7 @@ class Consolidation(Rejecting, Learner):
         >>> model.drop_class(2).classes_
         array([0, 1])
         """
-        model = self._learned()
-        model.drop_class(rows.name(label))
-        self._keep(model, self._labels)
-        return self
+        return self._drop_class(label)
 
     def rename_class(self, old, new):
         """Give a class another label; everything learned about it stays.

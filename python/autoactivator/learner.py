@@ -291,6 +291,21 @@ class Learner(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = model.n_features
         return self
 
+    def _merge(self, other, base):
+        """Takes in one or several other models; what a common base had learned counts once."""
+        others = list(other) if isinstance(other, (list, tuple)) else [other]
+        theirs = [one._learned() for one in others]
+        model = self._learned()
+        model.merge(theirs, None if base is None else base._learned())
+        self._keep(model, self._labels, *(one._labels for one in others))
+        return self
+
+    def _drop_class(self, label):
+        model = self._learned()
+        model.drop_class(rows.name(label))
+        self._keep(model, self._labels)
+        return self
+
     def _rows(self, X, model):
         """Rows in the order of the model's features."""
         x, columns = rows.rows(X), rows.columns(X)

@@ -2,7 +2,6 @@
 
 import json
 
-from . import rows
 from .learner import Learner
 
 
@@ -167,11 +166,7 @@ class Reactivation(Learner):
         >>> here.merge(there).predict([[0.05], [2.95]])
         array([0, 3])
         """
-        others = list(other) if isinstance(other, (list, tuple)) else [other]
-        model = self._learned()
-        model.merge([one._learned() for one in others], None)
-        self._keep(model, self._labels, *(one._labels for one in others))
-        return self
+        return self._merge(other, None)
 
     def drop_class(self, label):
         """Forget a class; with ``gate="density"`` only. A unit without classes is removed.
@@ -193,7 +188,4 @@ class Reactivation(Learner):
         >>> model.drop_class(1).classes_
         array([0])
         """
-        model = self._learned()
-        model.drop_class(rows.name(label))
-        self._keep(model, self._labels)
-        return self
+        return self._drop_class(label)

@@ -24,7 +24,7 @@ const ENTRY: usize = 48;
 /// Bytes of an entry of `probabilities` besides the name of its class, at most.
 const PROBABILITY: usize = 24;
 
-/// The most that the answers to so many rows can take, in bytes.
+/// The largest size, in bytes, of the answers to `rows` rows.
 fn most_bytes(classes: &[String], detail: Detail, rows: usize) -> usize {
     let quoted = |name: &String| serde_json::to_string(name).map_or(0, |text| text.len());
     let longest = classes.iter().map(quoted).max().unwrap_or(0);

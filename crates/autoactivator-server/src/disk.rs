@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::problem::Problem;
 
-/// Refuses a disk that would not take a file of so many bytes beside the model at `path`.
+/// Refuses a disk that has no room for a file of `bytes` bytes beside the model at `path`.
 pub(crate) fn check(path: &Path, bytes: u64) -> Result<(), Problem> {
     let name = path.file_name().unwrap_or_default().display();
     if !path.is_file() {

@@ -1,5 +1,5 @@
-//! Turns at longer work: so many at a time, and never all of them for one address, so that a client with many long
-//! questions waits for itself, not others for it.
+//! Turns at longer work: only a few at a time, and never all of them for one address. So a client with many long
+//! questions keeps only itself waiting.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -22,7 +22,7 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// So many turns for one client at a time, and so many for all.
+    /// At most `each` turns at a time for one client, and at most `all` for all clients together.
     pub(crate) fn new(each: usize, all: usize) -> Self {
         Self {
             all: Arc::new(Semaphore::new(all)),

@@ -115,9 +115,9 @@ impl Prior {
         counts.iter().map(|count| share(count).ln()).collect()
     }
 
-    /// How many rows of each class are expected where `counts` were seen, for what is said of probabilities. One row says
-    /// nothing about how often a class will come, so as many are expected as of the class that rows are usually of; the
-    /// more rows there are, the less of this is left.
+    /// How many rows of each class to expect, given that `counts` were seen; probabilities are calibrated for these. One
+    /// row says nothing about how often its class will come, so the class is expected to be of the usual size. The more
+    /// rows a class has, the more its own count decides.
     pub(crate) fn expected(self, counts: &[f64]) -> Vec<f64> {
         let n_rows: f64 = counts.iter().sum();
         let usual = counts.iter().map(|n| n * n).sum::<f64>() / n_rows;

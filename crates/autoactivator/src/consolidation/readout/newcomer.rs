@@ -67,7 +67,7 @@ impl Products {
         })
     }
 
-    /// The same where all points are further from the mean by so many times the mean of their class.
+    /// The same, with all points moved away from the mean: by `further` times the mean of their class.
     fn moved(&self, further: f64) -> Self {
         let own = self.own;
         let (row, mean) = (|i: usize| self.across[(i, own)], |c: usize| self.own_mean[c]);

@@ -288,8 +288,8 @@ impl Search<'_> {
         })
     }
 
-    /// What is said where no witness can be left out, because each class has one row: the scores of ridge do not depend
-    /// on how rows scatter, so they are read if they are in use.
+    /// The judgement if no witness can be left out, because each class has one row. Ridge's scores do not depend on how
+    /// rows scatter, so they are read if they are in use.
     fn without_jury(&self) -> Judgement {
         Judgement {
             theta: match self.wanted.kind {
