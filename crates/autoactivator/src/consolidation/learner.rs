@@ -11,7 +11,10 @@ use super::growth::{self, TaskGrowth};
 use super::ledger::Ledger;
 use super::memory::{Evidence, Memory};
 use super::params::ConsolidationParams;
-use super::readout::{Centred, Wanted};
+use super::pending::Pending;
+use super::readout::{Centred, Solution, Wanted, Warm};
+use super::slot::Slot;
+use super::witness::Witness;
 use crate::data::{
     Chunks, Labels, Rows, Sample, Table, check_rows, check_weighed_task, places, stride, weighed_places,
 };
@@ -42,6 +45,8 @@ pub struct Consolidation {
     pub(crate) input: Input,
     /// Files that were learned or unlearned.
     pub(crate) ledger: Ledger,
+    /// What the next readout may follow from.
+    pub(crate) warm: Slot,
 }
 
 /// Rows of known classes that are added or subtracted together.
@@ -78,6 +83,7 @@ impl Consolidation {
             deployed: None,
             input: Input::default(),
             ledger: Ledger::default(),
+            warm: Slot::default(),
         }
     }
 
@@ -428,40 +434,89 @@ impl Consolidation {
         Some(limit).filter(|&limit| limit < self.memory.n_nodes())
     }
 
-    /// The model that reads the recruited nodes: a function of the memory alone, if it has witnesses.
-    pub(super) fn read_out(&self) -> Result<Deployed, Error> {
+    /// The model that reads the recruited nodes.
+    pub(super) fn read_out(&mut self) -> Result<Deployed, Error> {
         let pool = self.recruited_pool(self.pool.as_deref().ok_or(Error::NothingLearned)?);
-        let params = &self.params;
-        let centred = Centred::new(&self.memory, &self.recruited);
-        let (readout, calibration, unknown) = match self.memory.witnesses.in_use() {
-            [] => {
-                let before = self.deployed.as_ref();
-                let ridge = before.map(|before| before.readout.ridge);
-                let readout = centred.readout(params.readout, params.ridge, params.shrinkage, ridge);
-                let calibration = before.map_or_else(Calibration::default, |d| d.calibration.clone());
-                (readout, calibration, None)
-            }
-            witnesses => {
-                let rows = witnesses.iter().flat_map(|witness| witness.row.iter().copied());
-                let rows = Table::new(rows.collect(), pool.n_inputs())?;
-                let h = pool.outputs(rows.rows(), params.precision);
-                match centred.solve(self.wanted(), witnesses, &h) {
-                    Some(found) => (Some(found.readout), found.calibration, found.unknown),
-                    None => (None, Calibration::default(), None),
-                }
-            }
+        let solution = if self.memory.witnesses.in_use().is_empty() {
+            self.by_sums()
+        } else {
+            self.followed(&*pool).or_else(|| self.from_nothing(&*pool))
         };
+        let params = &self.params;
+        let Solution {
+            readout,
+            calibration,
+            unknown,
+        } = solution.ok_or_else(|| Error::NotSolvable {
+            place: "the readout".to_owned(),
+            ridge: params.ridge.unwrap_or(params.shrinkage),
+        })?;
         Ok(Deployed {
-            readout: readout.ok_or_else(|| Error::NotSolvable {
-                place: "the readout".to_owned(),
-                ridge: params.ridge.unwrap_or(params.shrinkage),
-            })?,
+            readout,
             pool,
             calibration,
             unknown,
             classes: self.memory.classes.clone(),
             input: self.input.clone(),
         })
+    }
+
+    /// Solves the readout from the memory alone, whatever it was before: the slow truth that readouts of small steps
+    /// follow. With `ridge`, the constant is not looked for.
+    pub fn solve_from_nothing(&mut self, ridge: Option<f64>) -> Result<(), Error> {
+        let given = self.params.ridge;
+        self.warm = Slot::default();
+        self.params.set(|params| params.ridge = ridge.or(given));
+        let deployed = self.read_out();
+        self.params.set(|params| params.ridge = given);
+        self.deployed = Some(deployed?);
+        Ok(())
+    }
+
+    /// The readout of sums alone.
+    fn by_sums(&self) -> Option<Solution> {
+        let (params, before) = (&self.params, self.deployed.as_ref());
+        let ridge = before.map(|before| before.readout.ridge);
+        let centred = Centred::new(&self.memory, &self.recruited);
+        Some(Solution {
+            readout: centred.readout(params.readout, params.ridge, params.shrinkage, ridge)?,
+            calibration: before.map_or_else(Calibration::default, |d| d.calibration.clone()),
+            unknown: None,
+        })
+    }
+
+    /// The readout that follows from the last one; none if too much has changed since.
+    fn followed(&mut self, pool: &dyn Pool) -> Option<Solution> {
+        let mut warm = self.warm.take(&self.memory.pending)?;
+        let whole = self.recruited.len() == self.memory.n_nodes() && self.recruited.is_sorted();
+        let changes = self.memory.pending.changes().filter(|_| whole)?;
+        let outputs = |rows: &[&Witness]| self.comparable(outputs_of(pool, rows, self.params.precision));
+        let solution = warm.follow(&self.memory, self.wanted(), changes, outputs)?;
+        self.memory.pending = self.warm.put(warm);
+        Some(solution)
+    }
+
+    /// The readout as a function of the memory alone.
+    fn from_nothing(&mut self, pool: &dyn Pool) -> Option<Solution> {
+        let centred = Centred::new(&self.memory, &self.recruited);
+        let witnesses = self.memory.witnesses.in_use();
+        let rows: Vec<&Witness> = witnesses.iter().collect();
+        let h = outputs_of(pool, &rows, self.params.precision);
+        let (solution, left) = centred.solve(self.wanted(), witnesses, &h)?;
+        self.memory.pending = match left {
+            Some(left) => {
+                let h = self.comparable(h);
+                self.warm.put(Warm::new(left, &self.memory, &centred, &h))
+            }
+            None => Pending::default(),
+        };
+        Some(solution)
+    }
+
+    /// Node outputs as the memory sums them.
+    fn comparable(&self, mut h: Table) -> Table {
+        h.for_each_row(|row| self.memory.standard.apply(row));
+        h
     }
 
     fn wanted(&self) -> Wanted {
@@ -568,6 +623,13 @@ impl Consolidation {
         });
         Ok(())
     }
+}
+
+/// Node outputs of witnesses.
+fn outputs_of(pool: &dyn Pool, witnesses: &[&Witness], precision: Precision) -> Table {
+    let rows = witnesses.iter().flat_map(|witness| witness.row.iter().copied());
+    let rows = Table::from_whole_rows(rows.collect(), pool.n_inputs());
+    pool.outputs(rows.rows(), precision)
 }
 
 /// Reports the number of rows added to the observer, and stops if it asks to; `of` is the total, where known.

@@ -12,6 +12,7 @@ use crate::math::{Matrix, add_gram_in_double, add_gram_lower};
 use crate::params::Precision;
 use crate::pool::Standard;
 
+use super::pending::{Change, Pending};
 use super::witness::Witnesses;
 
 /// How far rounding may push a non-negative quantity below zero, relative to its former value.
@@ -38,6 +39,8 @@ pub struct Memory {
     pub(crate) standard: Standard,
     /// Some of the rows, by which answers are judged.
     pub(crate) witnesses: Witnesses,
+    /// What has changed since the sums were last read out.
+    pub(crate) pending: Pending,
 }
 
 /// Comparable node outputs of some rows, the place of each row's class, and the weights of the rows.
@@ -55,6 +58,7 @@ impl Memory {
     pub fn new(n_nodes: usize, standard: Standard) -> Self {
         Self {
             standard,
+            pending: Pending::default(),
             witnesses: Witnesses::new(0),
             gram: Matrix::zeros(n_nodes, n_nodes),
             moments: Matrix::zeros(n_nodes, 0),
@@ -150,6 +154,7 @@ impl Memory {
     /// Adds rows (`sign` 1) or subtracts them (`sign` -1).
     pub(crate) fn add(&mut self, evidence: &Evidence<'_>, sign: f64, precision: Precision) {
         self.add_moments(evidence, sign);
+        self.take_note(evidence, sign);
         let roots = evidence.weights.map(|weights| weights.iter().map(|w| w.sqrt()));
         let roots: Option<Vec<f64>> = roots.map(Iterator::collect);
         match precision {
@@ -159,6 +164,20 @@ impl Memory {
                 add_gram_in_double(&mut self.gram, h.into(), sign);
             }
             Precision::F64 => add_gram_f64(&mut self.gram, evidence.h, roots.as_deref(), sign),
+        }
+    }
+
+    /// Remembers the rows, if they are few.
+    fn take_note(&mut self, evidence: &Evidence<'_>, sign: f64) {
+        if !self.pending.has_room_for(evidence.h.len(), self.n_nodes()) {
+            return self.pending.give_up();
+        }
+        for (i, (h, &place)) in evidence.h.iter().zip(evidence.places).enumerate() {
+            self.pending.push(Change::Row {
+                h: h.to_vec(),
+                place: place as usize,
+                weight: sign * evidence.weights.map_or(1.0, |weights| weights[i]),
+            });
         }
     }
 
@@ -189,6 +208,7 @@ impl Memory {
 
     /// Lets old evidence fade: everything counts for `factor` of what it did.
     pub(crate) fn fade(&mut self, factor: f64) {
+        self.pending.give_up();
         let values = self
             .gram
             .values_mut()
@@ -205,6 +225,7 @@ impl Memory {
             let reason = format!("{} and {} nodes", self.n_nodes(), other.n_nodes());
             return Err(Error::DifferentPools { reason });
         }
+        self.pending.give_up();
         let places: Vec<u32> = other
             .classes
             .names()
@@ -260,7 +281,11 @@ impl Memory {
     }
 
     fn keep_classes(&mut self, stays: impl Fn(usize) -> bool) {
-        let kept: Vec<usize> = (0..self.classes.len()).filter(|&c| stays(c)).collect();
+        let (kept, dropped): (Vec<usize>, Vec<usize>) = (0..self.classes.len()).partition(|&c| stays(c));
+        // From the last one on, so that those before it keep their places.
+        for &place in dropped.iter().rev() {
+            self.pending.push(Change::Dropped(place));
+        }
         self.witnesses.keep_classes(&kept);
         self.moments = self.moments.gather(kept.iter().copied());
         self.counts = kept.iter().map(|&c| self.counts[c]).collect();

@@ -11,6 +11,7 @@ use super::ledger::Ledger;
 use super::memory::Memory;
 use super::pack_witnesses::{Kept, pack_witnesses, unpack_witnesses};
 use super::params::ConsolidationParams;
+use super::pending::Pending;
 use super::readout::{Blend, Readout};
 use super::unknown::{Unknown, Usual};
 use super::witness::Witnesses;
@@ -272,6 +273,7 @@ pub fn unpack_memory(
         classes,
         standard,
         witnesses: Witnesses::new(0),
+        pending: Pending::default(),
     })
 }
 

@@ -7,7 +7,7 @@
 //! the spread that it has over left-out witnesses, and the three are added, as far as they are large. How strange
 //! witnesses are says what that means: a row is as well known as the share of witnesses that are stranger.
 
-use super::readout::{Belief, Centred, Evidence, Jury, LeftOut, left_out_distance};
+use super::readout::{Apart, Belief, Centred, Jury, LeftOut, Seen, left_out_distance};
 use crate::math::{Cholesky, Matrix, product};
 use crate::pool::Standard;
 
@@ -76,19 +76,20 @@ impl Usual {
 impl Unknown {
     /// Learns from left-out witnesses how strange known rows are; none if a solve breaks down.
     pub(crate) fn fit(
-        evidence: &Evidence<'_, f64>,
-        jury: &Jury<'_>,
+        seen: &Seen<'_>,
         left_out: &LeftOut,
         belief: Belief,
-        rho: f64,
+        centred: &Centred,
+        apart: &Apart,
     ) -> Option<Self> {
-        let centred = evidence.around.centred;
-        let (n_rows, counts) = (centred.n_rows(), &centred.counts);
+        let (n_rows, counts, jury) = (seen.n_rows(), seen.counts, seen.jury);
         let excess: Vec<f64> = counts.iter().map(|n| belief.spread / n.max(1.0)).collect();
-        let (factor, apart) = apart_from_all(centred, jury, rho)?;
+        let lengths = apart.lengths.iter().zip(&jury.witnesses);
+        let apart_from_all =
+            lengths.map(|(&length, witness)| left_out_distance(length, witness.unit(), n_rows));
         let distances = distances(jury, left_out, counts, belief, &excess)
             .into_iter()
-            .zip(apart)
+            .zip(apart_from_all)
             .map(|([relative, likely], apart)| [relative, likely, apart]);
         let distances: Vec<[f64; 3]> = distances.collect();
         let size = left_out.apart.iter().sum::<f64>() / left_out.apart.len() as f64;
@@ -104,7 +105,7 @@ impl Unknown {
             .collect();
         known.sort_unstable_by(f32::total_cmp);
         let n_classes = counts.len();
-        let length = |c: usize| n_rows * evidence.inner[(c, c)];
+        let length = |c: usize| n_rows * seen.inner[(c, c)];
         let shares: Vec<f64> = counts.iter().map(|&count| belief.of(count)).collect();
         let unknown = Self {
             lengths: (0..n_classes).map(|c| (length(c) - excess[c]) as f32).collect(),
@@ -112,11 +113,9 @@ impl Unknown {
                 .map(|c| (0.5 * shares[c] * shares[c] * length(c)) as f32)
                 .collect(),
             shares: shares.iter().map(|&share| share as f32).collect(),
-            shared: Matrix::from_fn(n_classes, n_classes, |i, j| {
-                (evidence.ridge[(i, j)] / n_rows) as f32
-            }),
-            standard: centred.first_nodes(factor.n_cols()),
-            whitening: whitening(&factor, n_rows),
+            shared: Matrix::from_fn(n_classes, n_classes, |i, j| (seen.ridge[(i, j)] / n_rows) as f32),
+            standard: centred.first_nodes(apart.whitening.n_cols()),
+            whitening: apart.whitening.clone(),
             usual,
             known,
         };
@@ -227,23 +226,16 @@ fn distances(
     (0..jury.witnesses.len()).map(of_witness).collect()
 }
 
-/// The factor of the first nodes' scatter, and how far each witness, left out, is from the mean of all rows.
-fn apart_from_all(centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<(Matrix<f64>, Vec<f64>)> {
+/// The scatter of all rows in the first nodes; none if it cannot be factored.
+pub(super) fn apart_from_all(centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<Apart> {
     let n_nodes = centred.n_nodes();
     let n = (n_nodes / 2).clamp(NODES.0, NODES.1).min(n_nodes);
     let factor = Cholesky::new(centred.first_scatter(n, rho))?;
     let columns = Matrix::from_fn(n, jury.columns.n_cols(), |i, j| jury.columns[(i, j)]);
-    let lengths = factor.lengths(columns);
-    let apart = lengths
-        .iter()
-        .zip(&jury.witnesses)
-        .map(|(&length, witness)| left_out_distance(length, witness.unit(), centred.n_rows()));
-    Some((factor.inverse_factor(), apart.collect()))
-}
-
-/// √N L⁻¹, transposed, in single precision.
-fn whitening(inverse: &Matrix<f64>, n_rows: f64) -> Matrix<f32> {
-    let n = inverse.n_cols();
-    let root = n_rows.sqrt();
-    Matrix::from_fn(n, n, |i, j| (root * inverse[(j, i)]) as f32)
+    let inverse = factor.inverse_factor();
+    let root = centred.n_rows().sqrt();
+    Some(Apart {
+        lengths: factor.lengths(columns),
+        whitening: Matrix::from_fn(n, n, |i, j| (root * inverse[(j, i)] * centred.factor(i)) as f32),
+    })
 }

@@ -52,7 +52,8 @@ impl Witness {
         self.weight / self.copies.max(1.0)
     }
 
-    fn key(&self) -> (u64, u32) {
+    /// What tells it from other witnesses, and orders them: its hash, and the place of its class.
+    pub(crate) fn key(&self) -> (u64, u32) {
         (self.hash, self.place)
     }
 }

@@ -20,6 +20,8 @@ pub struct Centred {
     pub(in super::super) counts: Vec<f64>,
     /// What made the nodes comparable.
     pub(super) standard: Standard,
+    /// The part of it that brings nodes to deviation 1 over all rows learned.
+    pub(super) factors: Vec<f64>,
 }
 
 impl Centred {
@@ -34,16 +36,7 @@ impl Centred {
             memory.gram[(a.max(b), a.min(b))] - sums[i] * sums[j] / n_rows
         };
         let n = nodes.len();
-        let variances = (0..n).map(|j| {
-            let square = memory.gram[(nodes[j], nodes[j])];
-            ((entry(j, j) / n_rows).max(0.0), ROUNDING * square / n_rows)
-        });
-        let beforehand = if memory.witnesses.in_use().is_empty() {
-            0.0
-        } else {
-            BEFOREHAND
-        };
-        let factors = to_equal_deviation(variances, n_rows, beforehand);
+        let factors = deviations(memory, nodes);
         let mut gram = Matrix::zeros(n, n);
         let columns = gram.values_mut().par_chunks_mut(n.max(1)).enumerate();
         columns.for_each(|(j, column)| {
@@ -60,6 +53,19 @@ impl Centred {
             means: sums.iter().zip(&factors).map(|(s, f)| s / n_rows * f).collect(),
             counts: memory.counts.clone(),
             standard,
+            factors,
+        }
+    }
+
+    /// What is left when all sums of products are known: means of comparable nodes, and n by class.
+    pub(super) fn thin(means: Vec<f64>, counts: Vec<f64>, standard: Standard) -> Self {
+        Self {
+            gram: Matrix::zeros(0, 0),
+            moments: Matrix::zeros(0, 0),
+            factors: vec![1.0; means.len()],
+            means,
+            counts,
+            standard,
         }
     }
 
@@ -70,7 +76,7 @@ impl Centred {
 
     /// Number of nodes.
     pub fn n_nodes(&self) -> usize {
-        self.gram.n_cols()
+        self.means.len()
     }
 
     /// What a relative ridge constant is multiplied with.
@@ -152,6 +158,11 @@ impl Centred {
         })
     }
 
+    /// What brings the node at `j` to deviation 1 over all rows learned.
+    pub(in super::super) fn factor(&self, j: usize) -> f64 {
+        self.factors[j]
+    }
+
     /// The sums of the first `n` nodes with ρ on the diagonal, lower triangle.
     pub(in super::super) fn first_scatter(&self, n: usize, rho: f64) -> Matrix<f64> {
         Matrix::from_fn(n, n, |i, j| match i.cmp(&j) {
@@ -161,13 +172,13 @@ impl Centred {
         })
     }
 
-    /// Shift and scale that take raw outputs of the first `n` nodes to what [`columns`](Self::columns) has.
+    /// Shift and scale that take raw outputs of the first `n` nodes to comparable ones about the mean.
     pub(in super::super) fn first_nodes(&self, n: usize) -> Standard {
         let Standard { shift, scale } = &self.standard;
         let mean = |j: usize| self.means[j] / f64::from(scale[j]).max(f64::MIN_POSITIVE);
         Standard {
             shift: (0..n).map(|j| (f64::from(shift[j]) + mean(j)) as f32).collect(),
-            scale: scale[..n].to_vec(),
+            scale: (0..n).map(|j| scale[j] / self.factors[j] as f32).collect(),
         }
     }
 }
@@ -177,6 +188,33 @@ pub(super) fn mean_diagonal(a: &Matrix<f64>) -> f64 {
     let n = a.n_cols();
     let mean = (0..n).map(|j| a[(j, j)]).sum::<f64>() / n.max(1) as f64;
     if mean > 0.0 { mean } else { 1.0 }
+}
+
+/// The factors that bring nodes to deviation 1 over all rows learned. With witnesses, they are powers of √2: a few rows more
+/// or less then leave nearly all of them as they are.
+pub(super) fn deviations(memory: &Memory, nodes: &[usize]) -> Vec<f64> {
+    let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
+    let mut sums = vec![0.0; memory.n_nodes()];
+    for moment in memory.moments.cols() {
+        sums.iter_mut().zip(moment).for_each(|(sum, v)| *sum += v);
+    }
+    let variances = nodes.iter().map(|&j| {
+        let square = memory.gram[(j, j)];
+        let variance = (square - sums[j] * sums[j] / n_rows) / n_rows;
+        (variance.max(0.0), ROUNDING * square / n_rows)
+    });
+    if memory.witnesses.in_use().is_empty() {
+        return to_equal_deviation(variances, n_rows, 0.0);
+    }
+    let factors = to_equal_deviation(variances, n_rows, BEFOREHAND);
+    let rounded = |factor: f64| 2f64.powf((2.0 * factor.log2()).round() / 2.0);
+    factors.into_iter().map(rounded).collect()
+}
+
+/// A number of rows to the nearest eighth of a power of two: what a ridge constant is relative to where there are
+/// witnesses, so that a few rows more or less leave it as it is.
+pub(super) fn rounded_rows(n_rows: f64) -> f64 {
+    2f64.powf((8.0 * n_rows.max(f64::MIN_POSITIVE).log2()).round() / 8.0)
 }
 
 /// What rounding may make of a variance that is 0, relative to the mean square of a node.
@@ -220,6 +258,7 @@ impl Centred {
             counts: (0..n_classes).map(count).collect(),
             means,
             standard: Standard::nothing(n_nodes),
+            factors: vec![1.0; n_nodes],
         }
     }
 }

@@ -84,6 +84,11 @@ impl<'a, T: Real> Evidence<'a, T> {
 }
 
 impl<'a> Evidence<'a, f64> {
+    /// A⁻¹M, `(n, n_classes)`.
+    pub fn weights(&self) -> Matrix<f64> {
+        self.factor.backward(self.means.clone())
+    }
+
     /// The same with a factor in single precision, for solves that need no more.
     pub fn to_f32(&self) -> Evidence<'a, f32> {
         Evidence {
@@ -97,7 +102,7 @@ impl<'a> Evidence<'a, f64> {
 }
 
 /// (diag(n)⁻¹ + K)⁻¹.
-fn inverse_with(inner: &Matrix<f64>, counts: &[f64]) -> Option<Matrix<f64>> {
+pub fn inverse_with(inner: &Matrix<f64>, counts: &[f64]) -> Option<Matrix<f64>> {
     let n = counts.len();
     let identity = Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 });
     let mut sum = inner.clone();

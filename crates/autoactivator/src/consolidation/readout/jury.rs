@@ -28,14 +28,25 @@ pub struct Jury<'a> {
 impl<'a> Jury<'a> {
     /// Those of `witnesses`, with node outputs `h`, whose class has other rows.
     pub fn new(centred: &Centred, witnesses: &'a [Witness], h: &Table) -> Self {
-        let can = |w: &Witness| centred.counts[w.place as usize] - w.unit() > 1e-6;
-        let usable: Vec<usize> = (0..witnesses.len()).filter(|&i| can(&witnesses[i])).collect();
+        let usable = usable(&centred.counts, witnesses);
         Self {
             witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
             seen: Prior::Seen.offsets(&centred.counts),
             columns: centred.columns(h.clone()).gather(usable.iter().copied()),
             outputs: h.rows().gather(&usable),
         }
+    }
+
+    /// Those of `witnesses` whose class has other rows, and their places among them. Their node outputs are left out.
+    pub fn of_sums(counts: &[f64], witnesses: &'a [Witness]) -> (Self, Vec<usize>) {
+        let usable = usable(counts, witnesses);
+        let jury = Self {
+            witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
+            seen: Prior::Seen.offsets(counts),
+            columns: Matrix::zeros(0, 0),
+            outputs: Table::from_whole_rows(Vec::new(), 1),
+        };
+        (jury, usable)
     }
 
     /// The first `n` of them.
@@ -137,4 +148,10 @@ impl<'a> Jury<'a> {
     fn copies(&self) -> Vec<f64> {
         self.witnesses.iter().map(|witness| witness.copies).collect()
     }
+}
+
+/// Places of the witnesses whose class has other rows.
+fn usable(counts: &[f64], witnesses: &[Witness]) -> Vec<usize> {
+    let can = |w: &Witness| counts[w.place as usize] - w.unit() > 1e-6;
+    (0..witnesses.len()).filter(|&i| can(&witnesses[i])).collect()
 }

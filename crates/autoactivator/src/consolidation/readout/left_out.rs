@@ -4,11 +4,11 @@
 //! distance from that mean: a change of rank one, whose effect on every distance follows from the evidence.
 
 use super::belief::Belief;
-use super::evidence::{Evidence, NO_ROWS};
+use super::evidence::NO_ROWS;
 use super::jury::Jury;
 use super::seen::Seen;
 use crate::consolidation::witness::Witness;
-use crate::math::{Matrix, Real};
+use crate::math::Matrix;
 
 /// Share of itself that a row may determine before its own answer is rounding: 1 - leverage must exceed this.
 const FREE: f64 = 1e-6;
@@ -31,16 +31,9 @@ pub struct LeftOut {
 
 impl LeftOut {
     /// The scores of the witnesses; `None` when a row determines its own answer entirely, which is a sign of rounding.
-    pub fn new<T: Real>(seen: &Seen<'_, T>) -> Option<Self> {
-        let Seen {
-            evidence,
-            jury,
-            u,
-            fitted,
-            ..
-        } = seen;
-        let centred = evidence.around.centred;
-        let n_rows = centred.n_rows();
+    pub fn new(seen: &Seen<'_>) -> Option<Self> {
+        let Seen { jury, u, fitted, .. } = seen;
+        let n_rows = seen.n_rows();
         let (n, n_classes) = (u.n_rows(), u.n_cols());
         let mut out = Self {
             n_rows,
@@ -53,8 +46,8 @@ impl LeftOut {
         for (i, witness) in jury.witnesses.iter().enumerate() {
             let own = witness.place as usize;
             let weight = witness.unit();
-            let length = seen.length(i);
-            out.measure(evidence, i, own, weight, length, u)?;
+            let length = seen.lengths[i];
+            out.measure(seen, i, own, weight)?;
             let explained: f64 = (0..n_classes).map(|c| fitted[(i, c)] * u[(i, c)]).sum();
             let apart = (length - explained).max(0.0);
             let leverage = weight * (apart + 1.0 / n_rows);
@@ -63,7 +56,7 @@ impl LeftOut {
             }
             for c in 0..n_classes {
                 let target = if c == own { 1.0 } else { 0.0 };
-                let score = fitted[(i, c)] + centred.counts[c] / n_rows;
+                let score = fitted[(i, c)] + seen.counts[c] / n_rows;
                 out.ridge[(i, c)] = (score - leverage * target) / (1.0 - leverage);
             }
             out.apart.push(left_out_distance(apart, weight, n_rows));
@@ -71,24 +64,15 @@ impl LeftOut {
         Some(out)
     }
 
-    /// Evidence and lengths of witness `i`, of the class at `own`, which is `length` long; `None` if it is alone in some
-    /// direction.
-    fn measure<T>(
-        &mut self,
-        evidence: &Evidence<'_, T>,
-        i: usize,
-        own: usize,
-        weight: f64,
-        length: f64,
-        u: &Matrix<f64>,
-    ) -> Option<()> {
-        let centred = evidence.around.centred;
-        let (inner, count, n_rows) = (&evidence.inner, centred.counts[own], centred.n_rows());
+    /// Evidence and lengths of witness `i`, of the class at `own`; `None` if it is alone in some direction.
+    fn measure(&mut self, seen: &Seen<'_>, i: usize, own: usize, weight: f64) -> Option<()> {
+        let (u, inner, length) = (&seen.u, seen.inner, seen.lengths[i]);
+        let (count, n_rows) = (seen.counts[own], seen.n_rows());
         // x and every m_c beside d = x - m_own, by A⁻¹. Without the row, A loses `taken` d dᵀ.
         let of_row = length - u[(i, own)];
         let of_mean = |c: usize| u[(i, c)] - inner[(own, c)];
         let to_own = of_row - of_mean(own);
-        let taken = if evidence.around.scatters {
+        let taken = if seen.scatters {
             weight * count / (count - weight)
         } else {
             0.0
@@ -169,7 +153,7 @@ pub fn left_out_distance(apart: f64, weight: f64, n_rows: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::centred::Centred;
-    use super::super::evidence::Around;
+    use super::super::evidence::{Around, Evidence};
     use super::*;
     use crate::data::Table;
     use crate::math::{Cholesky, Random, Stream, product};

@@ -11,6 +11,7 @@ mod blend;
 mod centred;
 mod confidence;
 mod evidence;
+mod judgement;
 mod jury;
 mod left_out;
 mod lift;
@@ -18,13 +19,16 @@ mod newcomer;
 mod seen;
 mod solve;
 mod sums;
+mod warm;
 
 pub(super) use belief::Belief;
 pub use centred::Centred;
-pub(super) use evidence::Evidence;
+pub(super) use judgement::Apart;
 pub(super) use jury::Jury;
 pub(super) use left_out::{LeftOut, left_out_distance};
+pub(super) use seen::Seen;
 pub use solve::{Solution, Wanted};
+pub(super) use warm::Warm;
 
 use crate::math::{Matrix, View, product};
 

@@ -8,7 +8,7 @@
 
 use super::evidence::NO_ROWS;
 use super::seen::Seen;
-use crate::math::{Cholesky, Matrix, Real, product, square_lengths};
+use crate::math::{Cholesky, Matrix, product, square_lengths};
 
 /// Whether a class of `count` rows has one: nobody is left when it is left out.
 pub fn is_single(count: f64) -> bool {
@@ -143,15 +143,15 @@ impl OfClasses {
 /// Those of one class by A⁻¹, and by the scatter of all rows.
 type Both = [(Products, Products); 2];
 
-impl<T: Real> Seen<'_, T> {
+impl Seen<'_> {
     /// What the witnesses would be answered if their class were new; none for those that cannot say.
     pub fn newcomers(&self) -> Vec<Newcomer> {
-        let counts = &self.evidence.around.centred.counts;
+        let counts = self.counts;
         let singles: Vec<usize> = (0..counts.len()).filter(|&c| is_single(counts[c])).collect();
-        if singles.is_empty() || !self.evidence.around.scatters {
+        if singles.is_empty() || !self.scatters {
             return Vec::new();
         }
-        let fitted_means = product(self.evidence.inner.view(), self.evidence.ridge.view());
+        let fitted_means = product(self.inner.view(), self.ridge.view());
         let (mut places, mut within, mut whole) = (Vec::new(), OfClasses::default(), OfClasses::default());
         for (own, rows) in self.of_each_class().into_iter().enumerate() {
             if let Some([by_own, by_all]) = self.of_class(own, &rows, &fitted_means) {
@@ -163,7 +163,7 @@ impl<T: Real> Seen<'_, T> {
         let mean = |length: &dyn Fn(usize) -> f64| {
             singles.iter().map(|&c| length(c)).sum::<f64>() / singles.len() as f64
         };
-        let within = within.of_length(mean(&|c| self.evidence.inner[(c, c)]));
+        let within = within.of_length(mean(&|c| self.inner[(c, c)]));
         // By the scatter of the others, as if the row were left out.
         let whole = whole.of_length(mean(&|c| {
             let own = fitted_means[(c, c)] / counts[c];
@@ -176,7 +176,7 @@ impl<T: Real> Seen<'_, T> {
     }
 
     /// The witnesses of each class.
-    fn of_each_class(&self) -> Vec<Vec<usize>> {
+    pub fn of_each_class(&self) -> Vec<Vec<usize>> {
         let mut classes = vec![Vec::new(); self.u.n_cols()];
         for (i, witness) in self.jury.witnesses.iter().enumerate() {
             classes[witness.place as usize].push(i);
@@ -191,15 +191,13 @@ impl<T: Real> Seen<'_, T> {
         }
         let weights: Vec<f64> = rows.iter().map(|&i| self.jury.witnesses[i].unit()).collect();
         // The mean of all rows without the class is further from it by this share of its own mean.
-        let further = self.evidence.around.centred.counts[own] / self.n_others(own);
+        let further = self.counts[own] / self.n_others(own);
         let within = Products {
             own,
-            rows: self.products(rows),
+            rows: (self.products)(rows),
             across: self.u.gather_rows(rows),
-            own_mean: self.evidence.inner.col(own).to_vec(),
-            lengths: (0..self.u.n_cols())
-                .map(|c| self.evidence.inner[(c, c)])
-                .collect(),
+            own_mean: self.inner.col(own).to_vec(),
+            lengths: (0..self.u.n_cols()).map(|c| self.inner[(c, c)]).collect(),
         };
         let whole = self.by_all(&within, rows, fitted_means);
         let both = |products: Products| {
@@ -211,13 +209,12 @@ impl<T: Real> Seen<'_, T> {
 
     /// Products by the scatter of all rows without the mean of the own class, which is n N / (N - n) m mᵀ of it.
     fn by_all(&self, within: &Products, rows: &[usize], fitted_means: &Matrix<f64>) -> Products {
-        let (own, centred) = (within.own, self.evidence.around.centred);
-        let counts = &centred.counts;
+        let (own, counts) = (within.own, self.counts);
         let fitted = self.fitted.gather_rows(rows);
         let between = product(within.across.view(), fitted.t());
         let row = |i: usize| fitted[(i, own)] / counts[own];
         let mean = |c: usize| fitted_means[(c, own)] / counts[own];
-        let gained = 1.0 / (1.0 / counts[own] - 1.0 / centred.n_rows() - mean(own));
+        let gained = 1.0 / (1.0 / counts[own] - 1.0 / self.n_rows() - mean(own));
         let each = |c: usize| counts[c].max(NO_ROWS);
         Products {
             own,
@@ -238,8 +235,7 @@ impl<T: Real> Seen<'_, T> {
 
     /// Number of rows that are not of the class at `own`.
     fn n_others(&self, own: usize) -> f64 {
-        let centred = self.evidence.around.centred;
-        centred.n_rows() - centred.counts[own]
+        self.n_rows() - self.counts[own]
     }
 
     /// What witnesses of one class, those at `rows`, are answered.

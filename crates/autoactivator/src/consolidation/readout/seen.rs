@@ -4,43 +4,59 @@ use super::evidence::Evidence;
 use super::jury::Jury;
 use crate::math::{Matrix, Real, product};
 
-/// Witnesses beside the evidence.
-pub struct Seen<'a, T> {
-    pub evidence: &'a Evidence<'a, T>,
+/// Witnesses beside the evidence. All points are about the mean of all rows, and all products are by A⁻¹.
+pub struct Seen<'a> {
     pub jury: &'a Jury<'a>,
-    /// L⁻¹x of each witness x, `(n_nodes, n_witnesses)`: their products are those by A⁻¹.
-    columns: Matrix<T>,
+    /// n by class.
+    pub counts: &'a [f64],
+    /// Whether A holds what rows scatter, so that leaving one out changes it.
+    pub scatters: bool,
+    /// K, `(n_classes, n_classes)`.
+    pub inner: &'a Matrix<f64>,
+    /// B, `(n_classes, n_classes)`.
+    pub ridge: &'a Matrix<f64>,
     /// Evidence of each witness for each class, `(n_witnesses, n_classes)`.
     pub u: Matrix<f64>,
     /// What ridge makes of it.
     pub fitted: Matrix<f64>,
+    /// Squared length of each witness.
+    pub lengths: Vec<f64>,
+    /// Products of the witnesses at some places.
+    pub products: Box<dyn Fn(&[usize]) -> Matrix<f64> + 'a>,
 }
 
-impl<'a, T: Real> Seen<'a, T> {
-    pub fn new(evidence: &'a Evidence<'a, T>, jury: &'a Jury<'a>) -> Self {
+impl<'a> Seen<'a> {
+    /// From L⁻¹x of each witness x, whose products are those by A⁻¹.
+    pub fn new<T: Real>(evidence: &'a Evidence<'_, T>, jury: &'a Jury<'a>) -> Self {
         let rows = &jury.columns;
         let columns = Matrix::from_fn(rows.n_rows(), rows.n_cols(), |i, j| T::nearest(rows[(i, j)]));
         let columns = evidence.factor.forward(columns);
         let u = in_double(&product(columns.t(), evidence.means.view()));
+        let around = evidence.around;
         Self {
-            fitted: product(u.view(), evidence.ridge.view()),
-            evidence,
             jury,
-            columns,
+            counts: &around.centred.counts,
+            scatters: around.scatters,
+            inner: &evidence.inner,
+            ridge: &evidence.ridge,
+            fitted: product(u.view(), evidence.ridge.view()),
             u,
+            lengths: columns.cols().map(square_length).collect(),
+            products: Box::new(move |places| {
+                let columns = columns.gather(places.iter().copied());
+                in_double(&product(columns.t(), columns.view()))
+            }),
         }
     }
 
-    /// xᵀA⁻¹x of witness `i`.
-    pub fn length(&self, i: usize) -> f64 {
-        self.columns.col(i).iter().map(|&v| v.into() * v.into()).sum()
+    /// N, the number of rows learned.
+    pub fn n_rows(&self) -> f64 {
+        self.counts.iter().sum::<f64>().max(f64::MIN_POSITIVE)
     }
+}
 
-    /// Products of the witnesses at `places` by A⁻¹.
-    pub fn products(&self, places: &[usize]) -> Matrix<f64> {
-        let columns = self.columns.gather(places.iter().copied());
-        in_double(&product(columns.t(), columns.view()))
-    }
+fn square_length<T: Real>(column: &[T]) -> f64 {
+    column.iter().map(|&v| v.into() * v.into()).sum()
 }
 
 fn in_double<T: Real>(a: &Matrix<T>) -> Matrix<f64> {

@@ -2,26 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::belief::Belief;
-use super::blend::Weighed;
-use super::centred::Centred;
-use super::confidence::Heard;
-use super::evidence::{Around, Evidence, NO_ROWS};
+use super::Readout;
+use super::centred::{Centred, mean_diagonal, rounded_rows};
+use super::evidence::{Around, Evidence};
+use super::judgement::{Apart, Judge, Solved};
 use super::jury::Jury;
 use super::left_out::LeftOut;
-use super::lift::Lift;
-use super::newcomer::Newcomer;
 use super::seen::Seen;
-use super::{Blend, Readout};
+use super::warm::Left;
 use crate::consolidation::calibration::Calibration;
 use crate::consolidation::params::{Prior, ReadoutKind};
-use crate::consolidation::unknown::Unknown;
+use crate::consolidation::unknown::{Unknown, apart_from_all};
 use crate::consolidation::witness::Witness;
 use crate::data::Table;
-use crate::math::{Matrix, Real};
+use crate::math::{Cholesky, Real};
 use crate::params::Precision;
 
-/// Where the search for the ridge constant begins: its power of ten, relative to the mean diagonal.
+/// Where the search for the ridge constant begins: its power of ten, relative to the number of rows.
 const FIRST: i32 = -1;
 
 /// The largest power of ten.
@@ -43,18 +40,18 @@ const ROUNDING: f64 = 0.05;
 /// How much more than left-out witnesses the learned ones may lose before rounding is to blame.
 const ROUNDED: (f64, f64) = (1.2, 0.02);
 
-/// Weight of ridge where no witness can be left out.
-const UNTESTED: f64 = 8.0;
-
 /// How many times a ridge constant is raised tenfold before a solve is given up.
 const RAISED: i32 = 16;
 
+/// With fewer nodes, a solve from nothing takes milliseconds.
+const WORTH_FOLLOWING: usize = 1024;
+
 /// What is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wanted {
     /// How nodes are read.
     pub kind: ReadoutKind,
-    /// The ridge constant relative to the mean diagonal; none looks for the best.
+    /// The ridge constant relative to the number of rows; none looks for the best.
     pub ridge: Option<f64>,
     /// Shrinkage of linear discriminant analysis on its own.
     pub shrinkage: f64,
@@ -75,9 +72,14 @@ pub struct Solution {
 }
 
 impl Centred {
-    /// The readout that the witnesses, left out one by one, believe most; `h` are their node outputs. `None`
-    /// when every solve breaks down.
-    pub fn solve(&self, wanted: Wanted, witnesses: &[Witness], h: &Table) -> Option<Solution> {
+    /// The readout that the witnesses, left out one by one, believe most, and what the next one may follow from; `h` are
+    /// their node outputs. `None` when every solve breaks down.
+    pub(in super::super) fn solve(
+        &self,
+        wanted: Wanted,
+        witnesses: &[Witness],
+        h: &Table,
+    ) -> Option<(Solution, Option<Left>)> {
         let jury = Jury::new(self, witnesses, h);
         let around = match wanted.kind {
             ReadoutKind::NearestMean => Around::without_scatter(self),
@@ -96,17 +98,6 @@ impl Centred {
     }
 }
 
-/// What left-out witnesses say.
-struct Judgement {
-    /// Weights of discriminant analysis, ridge and lift.
-    theta: [f64; 3],
-    belief: Belief,
-    lift: Lift,
-    calibration: Calibration,
-    unknown: Option<Unknown>,
-    loss: f64,
-}
-
 struct Search<'a> {
     wanted: Wanted,
     around: &'a Around<'a>,
@@ -119,8 +110,7 @@ impl Search<'_> {
         match (self.wanted.kind, self.wanted.ridge) {
             (ReadoutKind::NearestMean, _) => return 1.0,
             (ReadoutKind::Lda, _) => {
-                let units =
-                    super::centred::mean_diagonal(&self.around.scatter) / self.around.centred.mean_diagonal();
+                let units = mean_diagonal(&self.around.scatter) / self.unit();
                 return (self.wanted.shrinkage * units).max(f64::EPSILON);
             }
             (_, Some(ridge)) => return ridge.max(f64::EPSILON),
@@ -176,204 +166,95 @@ impl Search<'_> {
     }
 
     fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
-        let rho = relative * self.around.centred.mean_diagonal();
-        let evidence = Evidence::<T>::new(self.around, rho)?;
-        let left_out = LeftOut::new(&Seen::new(&evidence, jury))?;
-        let belief = self.belief(&evidence, &left_out, jury);
-        Some(jury.weigh(&self.methods(&left_out, jury, belief).0).loss)
+        let evidence = Evidence::<T>::new(self.around, relative * self.unit())?;
+        let seen = Seen::new(&evidence, jury);
+        let left_out = LeftOut::new(&seen)?;
+        let judge = self.judge();
+        let belief = judge.belief(&seen, &left_out);
+        Some(jury.weigh(&judge.methods(&left_out, jury, belief).0).loss)
     }
 
-    /// How far class means can be believed.
-    fn belief<T>(&self, evidence: &Evidence<'_, T>, left_out: &LeftOut, jury: &Jury<'_>) -> Belief {
-        if self.wanted.kind == ReadoutKind::NearestMean {
-            return Belief::blind();
-        }
-        let Centred { counts, .. } = self.around.centred;
-        let n_rows = self.around.centred.n_rows();
-        let lengths = (0..counts.len()).map(|c| n_rows * evidence.inner[(c, c)]);
-        Belief::new(lengths, counts, left_out.spread(jury, counts))
+    /// What a relative ridge constant is multiplied with.
+    fn unit(&self) -> f64 {
+        rounded_rows(self.around.centred.n_rows())
     }
 
-    /// The scores that are weighed: of discriminant analysis and ridge. Where both are, ridge is read as lift.
-    fn methods(&self, left_out: &LeftOut, jury: &Jury<'_>, belief: Belief) -> (Vec<Matrix<f64>>, Lift) {
-        let centred = self.around.centred;
-        let counts = &centred.counts;
-        let of_each = |score: &dyn Fn(usize, usize) -> f64| {
-            Matrix::from_fn(left_out.ridge.n_rows(), left_out.ridge.n_cols(), score)
-        };
-        let lda = || of_each(&|i, c| left_out.likely(i, c, jury.witnesses[i], counts, belief));
-        let ridge = || of_each(&|i, c| left_out.ridge[(i, c)] * centred.target(c));
-        let none = Lift::none(counts.len());
-        match self.wanted.kind {
-            ReadoutKind::Blend => {
-                let (lift, scores) = Lift::judge(left_out, jury, counts);
-                (vec![lda(), scores], lift)
-            }
-            ReadoutKind::Ridge => (vec![ridge()], none),
-            ReadoutKind::Lda | ReadoutKind::NearestMean => (vec![lda()], none),
+    fn judge(&self) -> Judge<'_> {
+        Judge {
+            wanted: self.wanted,
+            centred: self.around.centred,
         }
     }
 
-    /// What the prior that is asked for adds to the score of each class.
-    fn prior(&self) -> Vec<f64> {
-        self.wanted.prior.offsets(&self.around.centred.counts)
-    }
-
-    /// Everything that predicts, in double precision; `None` when the solve breaks down.
-    fn solution(&self, relative: f64, jury: &Jury<'_>, with_unknown: bool) -> Option<Solution> {
-        let rho = relative * self.around.centred.mean_diagonal();
-        let evidence = Evidence::<f64>::new(self.around, rho)?;
-        let judgement = if jury.witnesses.is_empty() {
-            self.without_jury()
-        } else {
-            self.judge(&evidence, relative, jury, with_unknown)?
-        };
-        let (readout, weights) = self.readout(&evidence, &judgement, relative)?;
-        let Judgement {
-            calibration,
-            unknown,
-            loss,
-            ..
-        } = judgement;
-        // Rows that were learned are answered better than left-out ones, unless rounding has spoilt the answers.
-        let sound = jury.witnesses.is_empty()
-            || (jury.rounding(&readout, &weights, unknown.as_ref()) < ROUNDING
-                && jury.loss(&readout, &self.prior()) <= ROUNDED.0 * loss + ROUNDED.1);
-        let unit = readout.unit();
-        sound.then_some(Solution {
-            readout: readout.in_units_of(unit),
-            calibration,
-            unknown: unknown
-                .map(|unknown| unknown.in_units_of(unit))
-                .filter(Unknown::is_sound),
-        })
-    }
-
-    /// What left-out witnesses say; `None` when rounding has spoilt it.
-    fn judge(
+    /// Everything that predicts, in double precision, and what the next readout may follow from; `None` when the solve
+    /// breaks down.
+    fn solution(
         &self,
-        evidence: &Evidence<'_, f64>,
         relative: f64,
         jury: &Jury<'_>,
         with_unknown: bool,
-    ) -> Option<Judgement> {
-        let (left_out, newcomers) = if self.in_single_precision(relative) {
-            ask(&Seen::new(&evidence.to_f32(), jury))?
-        } else {
-            ask(&Seen::new(evidence, jury))?
+    ) -> Option<(Solution, Option<Left>)> {
+        let (judge, rho) = (self.judge(), relative * self.unit());
+        let evidence = Evidence::<f64>::new(self.around, rho)?;
+        let solved = Solved {
+            weights: evidence.weights(),
+            inner: &evidence.inner,
+            ridge: &evidence.ridge,
         };
-        let belief = self.belief(evidence, &left_out, jury);
-        let (scores, lift) = self.methods(&left_out, jury, belief);
-        let Weighed { weights: theta, loss } = jury.weigh(&scores);
-        let rho = relative * self.around.centred.mean_diagonal();
-        let heard = Heard {
-            wanted: self.wanted,
-            centred: self.around.centred,
-            jury,
-            methods: &scores,
-            theta: &theta,
-            belief,
-            lift: &lift,
-            newcomers,
+        if jury.witnesses.is_empty() {
+            let judgement = judge.without_jury();
+            let (readout, _) = judge.readout(&solved, &judgement, relative)?;
+            return Some((Solution::new(readout, judgement), None));
+        }
+        let single = self.in_single_precision(relative).then(|| evidence.to_f32());
+        let seen = match &single {
+            Some(evidence) => Seen::new(evidence, jury),
+            None => Seen::new(&evidence, jury),
         };
-        Some(Judgement {
-            theta: self.spread_out(&theta),
-            belief,
-            calibration: heard.calibration(),
-            lift,
-            unknown: with_unknown
-                .then(|| Unknown::fit(evidence, jury, &left_out, belief, rho))
-                .flatten(),
-            loss,
-        })
+        let apart = with_unknown.then(|| apart_from_all(self.around.centred, jury, rho));
+        let apart = apart.flatten();
+        let judgement = judge.judge(&seen, apart.as_ref())?;
+        let (readout, weights) = judge.readout(&solved, &judgement, relative)?;
+        // Rows that were learned are answered better than left-out ones, unless rounding has spoilt the answers.
+        let sound = jury.rounding(&readout, &weights, judgement.unknown.as_ref()) < ROUNDING
+            && jury.loss(&readout, &judge.prior()) <= ROUNDED.0 * judgement.loss + ROUNDED.1;
+        let left = apart.filter(|_| sound && self.is_worth_following());
+        let left = left.map(|apart| self.left(&solved, &seen, apart, relative));
+        drop(seen);
+        let left = left.map(|left| left(evidence.factor));
+        sound.then(|| (Solution::new(readout, judgement), left))
     }
 
-    /// The judgement if no witness can be left out, because each class has one row. Ridge's scores do not depend on how
-    /// rows scatter, so they are read if they are in use.
-    fn without_jury(&self) -> Judgement {
-        Judgement {
-            theta: match self.wanted.kind {
-                ReadoutKind::Blend | ReadoutKind::Ridge => [0.0, UNTESTED, 0.0],
-                ReadoutKind::Lda | ReadoutKind::NearestMean => [1.0, 0.0, 0.0],
-            },
-            belief: Belief::blind(),
-            lift: Lift::none(self.around.centred.counts.len()),
-            calibration: Calibration::default(),
-            unknown: None,
-            loss: f64::INFINITY,
-        }
+    fn is_worth_following(&self) -> bool {
+        let kind = matches!(self.wanted.kind, ReadoutKind::Blend | ReadoutKind::Ridge);
+        kind && self.around.centred.n_nodes() >= WORTH_FOLLOWING
     }
 
-    /// Weights of discriminant analysis, ridge and lift, in this order, from those of the methods in use.
-    fn spread_out(&self, theta: &[f64]) -> [f64; 3] {
-        match (self.wanted.kind, theta) {
-            (ReadoutKind::Blend, &[lda, lift]) => [lda, 0.0, lift],
-            (ReadoutKind::Ridge, &[ridge]) => [0.0, ridge, 0.0],
-            (_, &[lda]) => [lda, 0.0, 0.0],
-            _ => [0.0; 3],
-        }
-    }
-
-    /// Scores θ_lda N (g u_c - g² K_cc / 2) + θ_ridge t_c (B u + n_c / N) + θ_lift s_c (N B u / n_c - ℓ / 2) and the
-    /// prior, of evidence N u; g is how far the mean of class c is believed, s_c how far its lift is turned down, and ℓ the lift
-    /// of rows of their own class.
-    fn readout(
+    /// What the next readout may follow from, but for the factor.
+    fn left(
         &self,
-        evidence: &Evidence<'_, f64>,
-        judgement: &Judgement,
+        solved: &Solved<'_>,
+        seen: &Seen<'_>,
+        apart: Apart,
         relative: f64,
-    ) -> Option<(Readout, Matrix<f64>)> {
-        let Judgement { belief, lift, .. } = judgement;
-        let [lda, ridge, by_lift] = judgement.theta;
-        let centred = self.around.centred;
-        let (n_rows, n_classes) = (centred.n_rows(), centred.counts.len());
-        let mut weights = evidence.factor.backward(evidence.means.clone());
-        weights.values_mut().iter_mut().for_each(|w| *w *= n_rows);
-        let at_mean = |c: usize| -> f64 {
-            weights
-                .col(c)
-                .iter()
-                .zip(&centred.means)
-                .map(|(w, m)| -w * m)
-                .sum()
-        };
-        let biases: Vec<f64> = (0..n_classes).map(at_mean).collect();
-        let target = |c: usize| ridge * centred.target(c);
-        let share = |c: usize| belief.of(centred.counts[c]);
-        let prior = self.prior();
-        let blend = Blend {
-            weights: Matrix::from_fn(n_classes, n_classes, |k, c| {
-                let own = if k == c { lda * share(c) } else { 0.0 };
-                let by_lift = by_lift * lift.shares[c] / centred.counts[c].max(NO_ROWS);
-                (own + (target(c) / n_rows + by_lift) * evidence.ridge[(k, c)]) as f32
-            }),
-            biases: (0..n_classes)
-                .map(|c| {
-                    let length = share(c).powi(2) * n_rows * evidence.inner[(c, c)];
-                    let ridge = target(c) * centred.counts[c] / n_rows;
-                    let expected = lda * length + by_lift * lift.shares[c] * lift.own;
-                    (prior[c] + ridge - 0.5 * expected) as f32
-                })
-                .collect(),
-        };
-        let readout = centred.on_raw_outputs(&weights, &biases, relative)?;
-        let finite = blend
-            .weights
-            .values()
-            .iter()
-            .chain(&blend.biases)
-            .all(|v| v.is_finite());
-        let readout = Readout {
-            blend: Some(blend),
-            ..readout
-        };
-        finite.then_some((readout, weights))
+    ) -> impl FnOnce(Cholesky<f64>) -> Left + use<> {
+        let blocks = seen.of_each_class().into_iter().map(|rows| (seen.products)(&rows));
+        let (wanted, rho) = (self.wanted, relative * self.unit());
+        let (weights, inner) = (solved.weights.clone(), solved.inner.clone());
+        let (u, lengths, blocks) = (seen.u.clone(), seen.lengths.clone(), blocks.collect());
+        move |factor| Left {
+            wanted,
+            relative,
+            rho,
+            factor,
+            weights,
+            inner,
+            u,
+            lengths,
+            blocks,
+            apart,
+        }
     }
-}
-
-/// What witnesses are answered when they are left out, and if their class were new.
-fn ask<T: Real>(seen: &Seen<'_, T>) -> Option<(LeftOut, Vec<Newcomer>)> {
-    Some((LeftOut::new(seen)?, seen.newcomers()))
 }
 
 /// Where between -1/2 and 1/2 a parabola is lowest that has these values at -1, 0 and 1, the second the lowest of them;
