@@ -43,7 +43,7 @@ pub fn recruit(worker: &Worker, job: &Recruit) -> Result<Value> {
 }
 
 fn share(memory: &Memory, folder: &Path) -> Result<()> {
-    let mut gram = memory.gram().clone();
+    let mut gram = memory.gram().to_square();
     mirror_lower(&mut gram);
     let parts = [
         ("gram", gram.values()),

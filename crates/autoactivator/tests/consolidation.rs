@@ -116,11 +116,11 @@ fn pick(x: &Table, y: &Labels, indices: &[usize]) -> (Table, Labels) {
 fn difference(a: &Memory, b: &Memory) -> f64 {
     assert_eq!(a.classes().len(), b.classes().len());
     let n = a.n_nodes();
-    let scale = (0..n).map(|j| a.gram()[(j, j)].abs()).fold(1e-30, f64::max);
+    let scale = (0..n).map(|j| a.gram().at(j, j).abs()).fold(1e-30, f64::max);
     let mut worst = 0f64;
     for j in 0..n {
         for i in j..n {
-            worst = worst.max((a.gram()[(i, j)] - b.gram()[(i, j)]).abs() / scale);
+            worst = worst.max((a.gram().at(i, j) - b.gram().at(i, j)).abs() / scale);
         }
     }
     for (c, name) in a.classes().names().iter().enumerate() {
@@ -401,7 +401,7 @@ fn slow_recruit(memory: &Memory, limits: Limits) -> (Vec<usize>, Ended) {
     let (n, n_rows) = (memory.n_nodes(), memory.n_rows());
     let sum = |j: usize| memory.moments().cols().map(|moment| moment[j]).sum::<f64>();
     let sums: Vec<f64> = (0..n).map(sum).collect();
-    let entry = |i: usize, j: usize| memory.gram()[(i.max(j), i.min(j))] - sums[i] * sums[j] / n_rows;
+    let entry = |i: usize, j: usize| memory.gram().at(i, j) - sums[i] * sums[j] / n_rows;
     let mut gram = Matrix::from_fn(n, n, entry);
     let mut products = Matrix::from_fn(n, memory.counts().len(), |j, c| {
         memory.moments()[(j, c)] - sums[j] * memory.counts()[c] / n_rows

@@ -59,7 +59,7 @@ fn difference(a: &Consolidation, b: &Consolidation) -> f64 {
         let apart = a.iter().zip(b).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
         apart / scale
     };
-    relative(a.gram().values(), b.gram().values())
+    relative(a.gram().to_square().values(), b.gram().to_square().values())
         .max(relative(a.moments().values(), b.moments().values()))
         .max(relative(a.counts(), b.counts()))
 }

@@ -55,20 +55,36 @@ fn time_it() {
         let took = at.elapsed();
         if std::env::var("CHECK").is_ok() {
             let mut truth = learner.clone();
-            truth.solve_from_nothing(Some(learner.deployed().unwrap().readout.ridge)).unwrap();
+            truth
+                .solve_from_nothing(Some(learner.deployed().unwrap().readout.ridge))
+                .unwrap();
             let (q, _) = rows(0..classes + 5, 3, 768, 9);
             let q = Rows::new(&q, 768).unwrap();
             let a = learner.deployed().unwrap().scores(q).unwrap();
             let b = truth.deployed().unwrap().scores(q).unwrap();
             let (mut worst, mut size) = (0f32, 0f32);
-            for (a, b) in a.values().iter().zip(b.values()) { worst = worst.max((a - b).abs()); size = size.max(b.abs()); }
+            for (a, b) in a.values().iter().zip(b.values()) {
+                worst = worst.max((a - b).abs());
+                size = size.max(b.abs());
+            }
             let ka = learner.deployed().unwrap().known(q).unwrap();
             let kb = truth.deployed().unwrap().known(q).unwrap();
-            let kw = ka.iter().zip(&kb).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
+            let kw = ka
+                .iter()
+                .zip(&kb)
+                .map(|(a, b)| (a - b).abs())
+                .fold(0f32, f32::max);
             let kd = ka.iter().sum::<f32>() / ka.len() as f32;
             eprintln!("  worst {worst} of {size}; known worst {kw} mean {kd}");
-            eprintln!("  {:?}\n  {:?}", learner.deployed().unwrap().calibration, truth.deployed().unwrap().calibration);
-            let (ua, ub) = (learner.deployed().unwrap().unknown.as_ref().unwrap(), truth.deployed().unwrap().unknown.as_ref().unwrap());
+            eprintln!(
+                "  {:?}\n  {:?}",
+                learner.deployed().unwrap().calibration,
+                truth.deployed().unwrap().calibration
+            );
+            let (ua, ub) = (
+                learner.deployed().unwrap().unknown.as_ref().unwrap(),
+                truth.deployed().unwrap().unknown.as_ref().unwrap(),
+            );
             eprintln!("  {:?}\n  {:?}", ua.usual, ub.usual);
         }
         eprintln!(

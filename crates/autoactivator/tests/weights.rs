@@ -53,7 +53,7 @@ fn difference(a: &Memory, b: &Memory) -> f64 {
     };
     let mut worst = 0f64;
     for j in 0..a.n_nodes() {
-        worst = worst.max(relative(&a.gram().col(j)[j..], &b.gram().col(j)[j..]));
+        worst = worst.max(relative(&a.gram().column(j), &b.gram().column(j)));
     }
     for (c, name) in a.classes().names().iter().enumerate() {
         let d = b.classes().place(name).unwrap() as usize;

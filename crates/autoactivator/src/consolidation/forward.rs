@@ -160,7 +160,7 @@ impl<'a> Standing<'a> {
         let (memory, sums) = (self.memory, &self.sums);
         let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
         let nodes = start..(start + self.strip).min(memory.n_nodes());
-        let length = |j: usize| memory.gram[(j, j)] - sums[j] * sums[j] / n_rows;
+        let length = |j: usize| memory.gram.at(j, j) - sums[j] * sums[j] / n_rows;
         let lengths: Vec<f64> = nodes.map(length).collect();
         let n = lengths.len();
         let mut strip = Strip {
@@ -254,7 +254,7 @@ impl Strip {
     fn column(&self, memory: &Memory, sums: &[f64], node: usize) -> Vec<f64> {
         let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
         (self.start..self.start + self.lengths.len())
-            .map(|j| memory.gram[(j.max(node), j.min(node))] - sums[j] * sums[node] / n_rows)
+            .map(|j| memory.gram.at(j, node) - sums[j] * sums[node] / n_rows)
             .collect()
     }
 

@@ -412,6 +412,7 @@ impl Consolidation {
             self.recruited = (0..self.memory.n_nodes()).collect();
             return None;
         };
+        self.memory.gram.settle();
         let limits = Limits {
             max_nodes,
             r: self.params.r,
@@ -474,7 +475,8 @@ impl Consolidation {
     }
 
     /// The readout of sums alone.
-    fn by_sums(&self) -> Option<Solution> {
+    fn by_sums(&mut self) -> Option<Solution> {
+        self.memory.gram.settle();
         let (params, before) = (&self.params, self.deployed.as_ref());
         let ridge = before.map(|before| before.readout.ridge);
         let centred = Centred::new(&self.memory, &self.recruited);
@@ -498,6 +500,7 @@ impl Consolidation {
 
     /// The readout as a function of the memory alone.
     fn from_nothing(&mut self, pool: &dyn Pool) -> Option<Solution> {
+        self.memory.gram.settle();
         let centred = Centred::new(&self.memory, &self.recruited);
         let witnesses = self.memory.witnesses.in_use();
         let rows: Vec<&Witness> = witnesses.iter().collect();
@@ -655,6 +658,7 @@ impl Learner for Consolidation {
         if let Some((x, y)) = y.present_of(x) {
             return self.learn(x.rows(), &y, observer);
         }
+        self.memory.gram.make_room(x.len());
         let mut next = self.faded();
         next.prepare(x, y)?;
         next.add_while(x, y, &mut watched(observer, Some(x.len())))?;

@@ -5,13 +5,14 @@
 
 use rayon::prelude::*;
 
-use crate::data::{ClassList, Rows, Table};
+use crate::data::{ClassList, Rows};
 use crate::error::Error;
+use crate::math::Matrix;
 use crate::math::vectorised;
-use crate::math::{Matrix, add_gram_in_double, add_gram_lower};
 use crate::params::Precision;
 use crate::pool::Standard;
 
+use super::gram::Gram;
 use super::pending::{Change, Pending};
 use super::witness::Witnesses;
 
@@ -26,8 +27,8 @@ pub(super) fn slack(taken: f64) -> f64 {
 /// Sums over all rows learned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
-    /// G = Σ h hᵀ, `(n_nodes, n_nodes)`, lower triangle.
-    pub(crate) gram: Matrix<f64>,
+    /// G = Σ h hᵀ.
+    pub(crate) gram: Gram,
     /// Q = Σ h by class, `(n_nodes, n_classes)`.
     pub(crate) moments: Matrix<f64>,
     /// n, by class.
@@ -60,7 +61,7 @@ impl Memory {
             standard,
             pending: Pending::default(),
             witnesses: Witnesses::new(0),
-            gram: Matrix::zeros(n_nodes, n_nodes),
+            gram: Gram::zeros(n_nodes),
             moments: Matrix::zeros(n_nodes, 0),
             counts: Vec::new(),
             classes: ClassList::default(),
@@ -86,7 +87,7 @@ impl Memory {
 
     /// Number of nodes of the pool.
     pub fn n_nodes(&self) -> usize {
-        self.gram.n_cols()
+        self.gram.n_nodes()
     }
 
     /// The classes, in order of arrival.
@@ -104,8 +105,8 @@ impl Memory {
         &self.moments
     }
 
-    /// G; only its lower triangle is valid.
-    pub fn gram(&self) -> &Matrix<f64> {
+    /// G.
+    pub fn gram(&self) -> &Gram {
         &self.gram
     }
 
@@ -124,7 +125,7 @@ impl Memory {
 
     /// Whether nothing has overflowed. If an entry of G is infinite, so is one on its diagonal.
     pub(crate) fn is_finite(&self) -> bool {
-        let diagonal = (0..self.n_nodes()).map(|j| self.gram[(j, j)]);
+        let diagonal = (0..self.n_nodes()).map(|j| self.gram.at(j, j));
         diagonal
             .chain(self.moments.values().iter().copied())
             .all(f64::is_finite)
@@ -157,14 +158,7 @@ impl Memory {
         self.take_note(evidence, sign);
         let roots = evidence.weights.map(|weights| weights.iter().map(|w| w.sqrt()));
         let roots: Option<Vec<f64>> = roots.map(Iterator::collect);
-        match precision {
-            Precision::F32 => {
-                let scaled = roots.map(|roots| scaled_rows(evidence.h, &roots));
-                let h = scaled.as_ref().map_or(evidence.h, Table::rows);
-                add_gram_in_double(&mut self.gram, h.into(), sign);
-            }
-            Precision::F64 => add_gram_f64(&mut self.gram, evidence.h, roots.as_deref(), sign),
-        }
+        self.gram.add(evidence.h, roots.as_deref(), sign, precision);
     }
 
     /// Remembers the rows, if they are few.
@@ -209,12 +203,8 @@ impl Memory {
     /// Lets old evidence fade: everything counts for `factor` of what it did.
     pub(crate) fn fade(&mut self, factor: f64) {
         self.pending.give_up();
-        let values = self
-            .gram
-            .values_mut()
-            .iter_mut()
-            .chain(self.moments.values_mut())
-            .chain(&mut self.counts);
+        self.gram.scale(factor);
+        let values = self.moments.values_mut().iter_mut().chain(&mut self.counts);
         values.for_each(|v| *v *= factor);
         self.witnesses.fade(factor);
     }
@@ -233,11 +223,7 @@ impl Memory {
             .map(|name| self.classes.admit_one(name))
             .collect();
         self.widen();
-        self.gram
-            .values_mut()
-            .iter_mut()
-            .zip(other.gram.values())
-            .for_each(|(a, b)| *a += sign * b);
+        self.gram.combine(&other.gram, sign);
         for (c, &place) in places.iter().enumerate() {
             let moment = self.moments.col_mut(place as usize);
             moment
@@ -259,13 +245,7 @@ impl Memory {
             .ok_or_else(|| self.classes.unknown(name))? as usize;
         let (moment, count) = (self.moments.col(place).to_vec(), self.counts[place]);
         if count > 0.0 {
-            for (j, m) in moment.iter().enumerate() {
-                let column = &mut self.gram.col_mut(j)[j..];
-                column
-                    .iter_mut()
-                    .zip(&moment[j..])
-                    .for_each(|(g, v)| *g -= m * v / count);
-            }
+            self.gram.subtract(&moment, count);
         }
         self.keep_classes(|c| c != place);
         Ok(())
@@ -291,25 +271,4 @@ impl Memory {
         self.counts = kept.iter().map(|&c| self.counts[c]).collect();
         self.classes = kept.iter().map(|&c| self.classes.names()[c].clone()).collect();
     }
-}
-
-/// Each row times the root of its weight.
-fn scaled_rows(h: Rows<'_>, roots: &[f64]) -> Table {
-    let rows = h.iter().zip(roots);
-    let values = rows.flat_map(|(h, &root)| h.iter().map(move |v| v * root as f32));
-    Table::from_whole_rows(values.collect(), h.n_features())
-}
-
-fn add_gram_f64(gram: &mut Matrix<f64>, h: Rows<'_>, roots: Option<&[f64]>, sign: f64) {
-    let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
-    let h = Matrix::from_fn(h.len(), h.n_features(), |i, j| f64::from(h.row(i)[j]) * root(i));
-    if sign > 0.0 {
-        return add_gram_lower(gram, h.view());
-    }
-    let mut product = Matrix::zeros(gram.n_cols(), gram.n_cols());
-    add_gram_lower(&mut product, h.view());
-    gram.values_mut()
-        .iter_mut()
-        .zip(product.values())
-        .for_each(|(s, p)| *s -= p);
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::calibration::Calibration;
 use super::deployed::Deployed;
+use super::gram::Gram;
 use super::growth::TaskGrowth;
 use super::learner::Consolidation;
 use super::ledger::Ledger;
@@ -97,8 +98,10 @@ pub fn pack(learner: &Consolidation) -> Container {
     let memory = &learner.memory;
     // A pool that has learned nothing is sent to many workers, so its all-zero triangle is left out.
     let blank = memory.classes.is_empty();
-    let triangle = if blank { Vec::new() } else { triangle(&memory.gram) };
-    container.put_f64("memory.gram".to_owned(), &triangle);
+    container.put_f64(
+        "memory.gram".to_owned(),
+        &if blank { Vec::new() } else { triangle(&memory.gram) },
+    );
     container.put_f64("memory.moments".to_owned(), memory.moments.values());
     container.put_f64("memory.counts".to_owned(), &memory.counts);
     memory.standard.pack(&mut container, "memory");
@@ -121,10 +124,8 @@ pub fn pack(learner: &Consolidation) -> Container {
 }
 
 /// The lower triangle of G, column after column.
-pub fn triangle(gram: &Matrix<f64>) -> Vec<f64> {
-    (0..gram.n_cols())
-        .flat_map(|j| gram.col(j)[j..].iter().copied())
-        .collect()
+pub fn triangle(gram: &Gram) -> Vec<f64> {
+    (0..gram.n_nodes()).flat_map(|j| gram.column(j)).collect()
 }
 
 pub fn pack_deployed(deployed: &Deployed, half: bool) -> Container {
@@ -196,7 +197,7 @@ pub fn unpack(container: &Container) -> Result<Consolidation, String> {
     let n_inputs = pool.n_inputs();
     learner.memory = match (description.classes, container.list_f64("memory.gram")?) {
         (classes, triangle) if classes.is_empty() && triangle.is_empty() => blank(n_nodes, standard)?,
-        (classes, triangle) => unpack_memory(container, &triangle, classes, n_nodes, standard)?,
+        (classes, triangle) => unpack_memory(container, triangle, classes, n_nodes, standard)?,
     };
     if let Some(kept) = description.witnesses {
         learner.memory.witnesses =
@@ -232,8 +233,8 @@ fn blank(n_nodes: usize, standard: Standard) -> Result<Memory, String> {
             "it has {n_nodes} nodes and no sums: begin with at most {BLANK_NODES} nodes"
         ));
     }
-    // The sums are a square of doubles; asking for too much would end the process.
-    if !there_is_room(8 * (n_nodes * n_nodes) as u64) {
+    // The sums are a triangle of doubles; asking for too much would end the process.
+    if !there_is_room(4 * (n_nodes * n_nodes) as u64) {
         return Err(format!(
             "its {n_nodes} nodes do not fit into memory: begin with fewer"
         ));
@@ -244,7 +245,7 @@ fn blank(n_nodes: usize, standard: Standard) -> Result<Memory, String> {
 /// The sums of a file; `triangle` is that of G.
 pub fn unpack_memory(
     container: &Container,
-    triangle: &[f64],
+    triangle: Vec<f64>,
     classes: Vec<String>,
     n_nodes: usize,
     standard: Standard,
@@ -259,15 +260,8 @@ pub fn unpack_memory(
     if expected.is_none_or(|n| n / 2 != triangle.len()) {
         return Err("its memory does not fit its pool".to_owned());
     }
-    let mut gram = Matrix::zeros(n_nodes, n_nodes);
-    let mut rest = triangle;
-    for j in 0..n_nodes {
-        let (column, after) = rest.split_at(n_nodes - j);
-        gram.col_mut(j)[j..].copy_from_slice(column);
-        rest = after;
-    }
     Ok(Memory {
-        gram,
+        gram: Gram::from_triangle(triangle, n_nodes),
         moments,
         counts,
         classes,

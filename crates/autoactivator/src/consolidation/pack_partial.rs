@@ -84,7 +84,7 @@ impl Partial {
         // What made the outputs comparable belongs to the pool, which the binding identifies.
         let mut sums = unpack_memory(
             &container,
-            &triangle,
+            triangle,
             description.classes,
             description.n_nodes,
             Standard::default(),

@@ -39,6 +39,7 @@ impl Consolidation {
     /// Unlearns rows: the memory becomes what it would have been without them. A class of which no row is
     /// left is no longer known. Rows weigh what they weighed when they were learned.
     pub fn unlearn(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
+        self.memory.gram.make_room(x.len());
         let mut next = self.clone_of_learned()?;
         self.check_unfaded()?;
         check_weighed_task(x, y, self.n_features(), growth::n_tasks(&self.growth))?;
@@ -163,7 +164,7 @@ fn contradiction(after: &Memory, before: &Memory, precision: Precision) -> Optio
 /// Σ (h - h̄_c)(h - h̄_c)ᵀ over all classes c, in units of what each node had before; lower triangle.
 fn scatter(after: &Memory, before: &Memory) -> Matrix<f64> {
     let n = after.n_nodes();
-    let unit = |j: usize| 1.0 / before.gram[(j, j)].max(f64::MIN_POSITIVE).sqrt();
+    let unit = |j: usize| 1.0 / before.gram.at(j, j).max(f64::MIN_POSITIVE).sqrt();
     let units: Vec<f64> = (0..n).map(unit).collect();
     let classes: Vec<usize> = (0..after.counts.len())
         .filter(|&c| after.counts[c] > slack(before.counts[c] - after.counts[c]))
@@ -172,7 +173,7 @@ fn scatter(after: &Memory, before: &Memory) -> Matrix<f64> {
     let means = Matrix::from_fn(classes.len(), n, |i, j| after.moments[(j, classes[i])] / roots[i]);
     let mut between = Matrix::zeros(n, n);
     crate::math::add_gram_lower(&mut between, means.view());
-    let mut scatter = after.gram.clone();
+    let mut scatter = after.gram.to_square();
     for (j, unit) in units.iter().enumerate() {
         let column = scatter.col_mut(j)[j..].iter_mut();
         let parts = column.zip(&between.col(j)[j..]).zip(&units[j..]);

@@ -292,16 +292,17 @@ pub fn add_product<T: Real>(out: &mut Matrix<T>, alpha: T, a: View<'_, T>, b: Vi
     matmul::matmul(out.faer_mut(), Accum::Add, a.0, b.0, alpha, par);
 }
 
-/// Adds `sign · aᵀ a` to the lower triangle of `out`: products in single precision, sums in double.
-pub fn add_gram_in_double(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64) {
+/// Adds `sign · aᵀ a` to a lower triangle, column after column: products in the precision of `a`, sums in double.
+pub fn add_gram_packed<T: Real>(out: &mut [f64], a: View<'_, T>, sign: f64) {
     add_gram_by_panels(out, a, sign, PANEL);
 }
 
-fn add_gram_by_panels(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64, panel: usize) {
+fn add_gram_by_panels<T: Real>(out: &mut [f64], a: View<'_, T>, sign: f64, panel: usize) {
     let n = a.n_cols();
-    let mut products = vec![0f32; n * panel.min(n)];
-    for (k, columns) in out.values.chunks_mut((n * panel).max(1)).enumerate() {
-        let (start, width) = (k * panel, columns.len() / n);
+    let mut products = vec![T::default(); n * panel.min(n)];
+    let mut rest = out;
+    for start in (0..n).step_by(panel) {
+        let width = panel.min(n - start);
         let rows = n - start;
         let products = &mut products[..rows * width];
         lower_panel(
@@ -309,16 +310,22 @@ fn add_gram_by_panels(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64, panel:
             start,
             MatMut::from_column_major_slice_mut(products, rows, width),
         );
+        let mut columns = Vec::with_capacity(width);
+        for j in start..start + width {
+            let (column, after) = std::mem::take(&mut rest).split_at_mut(n - j);
+            columns.push(column);
+            rest = after;
+        }
         columns
-            .par_chunks_mut(n)
+            .into_par_iter()
             .zip(products.par_chunks(rows))
             .enumerate()
             .for_each(|(j, (sums, products))| {
                 vectorised(
                     #[inline(always)]
                     || {
-                        let pairs = sums[start + j..].iter_mut().zip(&products[j..]);
-                        pairs.for_each(|(sum, &p)| *sum += sign * f64::from(p));
+                        let pairs = sums.iter_mut().zip(&products[j..]);
+                        pairs.for_each(|(sum, &p)| *sum += sign * p.into());
                     },
                 );
             });
@@ -327,7 +334,7 @@ fn add_gram_by_panels(out: &mut Matrix<f64>, a: View<'_, f32>, sign: f64, panel:
 
 /// The columns of the lower triangle of `aᵀ a` from `start` on: the square on the diagonal, of which half is
 /// enough, and the rectangle below it.
-fn lower_panel(a: View<'_, f32>, start: usize, out: MatMut<'_, f32>) {
+fn lower_panel<T: Real>(a: View<'_, T>, start: usize, out: MatMut<'_, T>) {
     let (rows, width) = (out.nrows(), out.ncols());
     let par = parallelism(a.n_rows() * rows * width);
     let of_panel = a.0.subcols(start, width);
@@ -341,10 +348,11 @@ fn lower_panel(a: View<'_, f32>, start: usize, out: MatMut<'_, f32>) {
         BlockStructure::Rectangular,
         of_panel,
         BlockStructure::Rectangular,
-        1.0,
+        T::one_impl(),
         par,
     );
-    matmul::matmul(below, Accum::Replace, below_panel.transpose(), of_panel, 1.0, par);
+    let below_panel = below_panel.transpose();
+    matmul::matmul(below, Accum::Replace, below_panel, of_panel, T::one_impl(), par);
 }
 
 /// `aᵀ a`, symmetric.
@@ -524,17 +532,15 @@ mod tests {
         for (n_rows, n_cols) in [(1, 1), (5, 3), (3, 64), (40, 135)] {
             let a = random(n_rows, n_cols).to_f32();
             for sign in [1.0, -1.0] {
-                let mut out = Matrix::from_fn(n_cols, n_cols, |i, j| (i + 2 * j) as f64);
+                let pairs = (0..n_cols).flat_map(|j| (j..n_cols).map(move |i| (i, j)));
+                let mut out: Vec<f64> = pairs.clone().map(|(i, j)| (i + 2 * j) as f64).collect();
                 add_gram_by_panels(&mut out, a.view(), sign, 64);
-                for j in 0..n_cols {
-                    for i in 0..n_cols {
-                        let inner: f64 = (a.col(i).iter().zip(a.col(j)))
-                            .map(|(a, b)| f64::from(*a) * f64::from(*b))
-                            .sum();
-                        let added = if i >= j { sign * inner } else { 0.0 };
-                        let expected = (i + 2 * j) as f64 + added;
-                        assert!((out[(i, j)] - expected).abs() < 1e-5, "({i}, {j}) of {n_cols}");
-                    }
+                for ((i, j), found) in pairs.zip(out) {
+                    let inner: f64 = (a.col(i).iter().zip(a.col(j)))
+                        .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                        .sum();
+                    let expected = (i + 2 * j) as f64 + sign * inner;
+                    assert!((found - expected).abs() < 1e-5, "({i}, {j}) of {n_cols}");
                 }
             }
         }

@@ -17,7 +17,7 @@ mod scores;
 mod simd;
 
 pub use linalg::{
-    Cholesky, Matrix, Real, View, add_gram_in_double, add_gram_lower, add_product, gram, least_squares,
+    Cholesky, Matrix, Real, View, add_gram_lower, add_gram_packed, add_product, gram, least_squares,
     mirror_lower, product, product_into, solve_positive_definite, square_lengths, subtract_gram_lower,
 };
 pub use rng::{Random, Stream};

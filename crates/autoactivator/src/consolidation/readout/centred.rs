@@ -33,7 +33,7 @@ impl Centred {
         let sums: Vec<f64> = nodes.iter().map(sum).collect();
         let entry = |i: usize, j: usize| {
             let (a, b) = (nodes[i], nodes[j]);
-            memory.gram[(a.max(b), a.min(b))] - sums[i] * sums[j] / n_rows
+            memory.gram.at(a, b) - sums[i] * sums[j] / n_rows
         };
         let n = nodes.len();
         let factors = deviations(memory, nodes);
@@ -199,7 +199,7 @@ pub(super) fn deviations(memory: &Memory, nodes: &[usize]) -> Vec<f64> {
         sums.iter_mut().zip(moment).for_each(|(sum, v)| *sum += v);
     }
     let variances = nodes.iter().map(|&j| {
-        let square = memory.gram[(j, j)];
+        let square = memory.gram.at(j, j);
         let variance = (square - sums[j] * sums[j] / n_rows) / n_rows;
         (variance.max(0.0), ROUNDING * square / n_rows)
     });

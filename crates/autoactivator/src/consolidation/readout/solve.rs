@@ -238,7 +238,10 @@ impl Search<'_> {
         apart: Apart,
         relative: f64,
     ) -> impl FnOnce(Cholesky<f64>) -> Left + use<> {
-        let blocks = seen.of_each_class().into_iter().map(|rows| (seen.products)(&rows));
+        let blocks = seen
+            .of_each_class()
+            .into_iter()
+            .map(|rows| (seen.products)(&rows));
         let (wanted, rho) = (self.wanted, relative * self.unit());
         let (weights, inner) = (solved.weights.clone(), solved.inner.clone());
         let (u, lengths, blocks) = (seen.u.clone(), seen.lengths.clone(), blocks.collect());
