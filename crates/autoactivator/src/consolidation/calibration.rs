@@ -5,12 +5,17 @@
 //! has room for both. Its weights are those under which the confidence in the answers to left-out witnesses is most
 //! likely.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Matrix, softmax};
+use crate::math::{Matrix, softmax, vectorised};
 
 /// Scales of the mixture: powers of √2 from 1/8 to 4.
 const SCALES: std::ops::RangeInclusive<i32> = -6..=4;
+
+/// Their number, and which of them is 1.
+const N_SCALES: usize = 11;
+const ONE: usize = 6;
 
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 400;
@@ -153,54 +158,67 @@ fn is_mixture(parts: &[(f64, f64)]) -> bool {
 
 /// The mixture under which the confidence in the answers is most likely.
 fn fitted(scores: &Matrix<f64>, places: &[u32], copies: &[f64]) -> Vec<(f64, f64)> {
-    let scales: Vec<f64> = SCALES.map(|k| 2f64.powf(f64::from(k) / 2.0)).collect();
     // Of each row, how likely each scale finds what came true: that the answer was right, or that it was wrong.
-    let likely: Vec<Vec<f64>> = (0..scores.n_rows())
+    let likely: Vec<[f64; N_SCALES]> = (0..scores.n_rows())
+        .into_par_iter()
         .map(|i| {
-            let row = || (0..scores.n_cols()).map(|c| scores[(i, c)]);
-            let answer =
-                row().enumerate().fold(
-                    (0, f64::NEG_INFINITY),
-                    |best, (c, s)| {
-                        if s > best.1 { (c, s) } else { best }
-                    },
-                );
-            let right = answer.0 == places[i] as usize;
-            let confidence = |&scale: &f64| 1.0 / row().map(|s| (scale * (s - answer.1)).exp()).sum::<f64>();
-            let came_true = |p: f64| if right { p } else { 1.0 - p };
-            scales.iter().map(confidence).map(came_true).collect()
+            let row: Vec<f64> = (0..scores.n_cols()).map(|c| scores[(i, c)]).collect();
+            let highest = |best: usize, c: usize| if row[c] > row[best] { c } else { best };
+            let answer = (0..row.len()).fold(0, highest);
+            let right = answer == places[i] as usize;
+            let confidence = odds(&row, row[answer]).map(|sum| 1.0 / sum);
+            confidence.map(|p| if right { p } else { 1.0 - p })
         })
         .collect();
-    let weights = mixed(&likely, copies, &scales);
-    let mut kept: Vec<(f64, f64)> = scales.into_iter().zip(weights).collect();
+    let scales = SCALES.map(|k| 2f64.powf(f64::from(k) / 2.0));
+    let mut kept: Vec<(f64, f64)> = scales.zip(mixed(&likely, copies)).collect();
     kept.retain(|(_, weight)| *weight >= NEGLIGIBLE);
     let sum: f64 = kept.iter().map(|(_, weight)| weight).sum();
     kept.iter_mut().for_each(|(_, weight)| *weight /= sum);
     kept
 }
 
+/// Σ exp(scale (score - highest)) at each scale. Each second scale is twice the one before, so its exponentials are squares.
+fn odds(scores: &[f64], highest: f64) -> [f64; N_SCALES] {
+    let lowest = [0, 1].map(|k| 2f64.powf(f64::from(SCALES.start() + k) / 2.0));
+    let mut sums = [0.0; N_SCALES];
+    for score in scores {
+        let mut powers = lowest.map(|scale| (scale * (score - highest)).exp());
+        for (k, sum) in sums.iter_mut().enumerate() {
+            *sum += powers[k % 2];
+            powers[k % 2] *= powers[k % 2];
+        }
+    }
+    sums
+}
+
 /// The weights of a mixture under which `likely` is most likely, by expectation and maximisation.
-fn mixed(likely: &[Vec<f64>], copies: &[f64], scales: &[f64]) -> Vec<f64> {
-    let beforehand = |&scale: &f64| {
-        if (scale - 1.0).abs() < 1e-9 {
-            BEFOREHAND
-        } else {
-            0.0
-        }
-    };
-    let prior: Vec<f64> = scales.iter().map(beforehand).collect();
-    let mut weights = vec![1.0 / scales.len() as f64; scales.len()];
+fn mixed(likely: &[[f64; N_SCALES]], copies: &[f64]) -> [f64; N_SCALES] {
+    let mut weights = [1.0 / N_SCALES as f64; N_SCALES];
     for _ in 0..ROUNDS {
-        let mut next = prior.clone();
-        for (row, copies) in likely.iter().zip(copies) {
-            let sum: f64 = row.iter().zip(&weights).map(|(l, w)| l * w).sum();
-            if sum > 0.0 {
-                let shares = next.iter_mut().zip(row).zip(&weights);
-                shares.for_each(|((next, l), w)| *next += copies * l * w / sum);
-            }
+        let shares = vectorised(
+            #[inline(always)]
+            || {
+                let mut shares = [0.0; N_SCALES];
+                for (row, copies) in likely.iter().zip(copies) {
+                    let mut sum = 0.0;
+                    for k in 0..N_SCALES {
+                        sum += row[k] * weights[k];
+                    }
+                    let factor = if sum > 0.0 { copies / sum } else { 0.0 };
+                    for k in 0..N_SCALES {
+                        shares[k] += factor * row[k];
+                    }
+                }
+                shares
+            },
+        );
+        for (k, weight) in weights.iter_mut().enumerate() {
+            *weight *= shares[k];
         }
-        let sum: f64 = next.iter().sum();
-        weights = next.into_iter().map(|w| w / sum).collect();
+        weights[ONE] += BEFOREHAND;
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= sum);
     }
     weights
 }

@@ -7,6 +7,8 @@
 //! the spread that it has over left-out witnesses, and the three are added, as far as they are large. How strange
 //! witnesses are says what that means: a row is as well known as the share of witnesses that are stranger.
 
+use rayon::prelude::*;
+
 use super::readout::{Apart, Belief, Centred, Jury, LeftOut, Seen, left_out_distance};
 use crate::math::{Cholesky, Matrix, product};
 use crate::pool::Standard;
@@ -223,7 +225,10 @@ fn distances(
         }
         [closest - left_out.apart[i], unlikely]
     };
-    (0..jury.witnesses.len()).map(of_witness).collect()
+    (0..jury.witnesses.len())
+        .into_par_iter()
+        .map(of_witness)
+        .collect()
 }
 
 /// The scatter of all rows in the first nodes; none if it cannot be factored.

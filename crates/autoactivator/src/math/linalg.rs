@@ -79,6 +79,16 @@ impl<T: Real> Matrix<T> {
         }
     }
 
+    /// The same as [`from_fn`](Self::from_fn), on all threads.
+    pub fn filled(n_rows: usize, n_cols: usize, f: impl Fn(usize, usize) -> T + Sync) -> Self {
+        let mut filled = Self::zeros(n_rows, n_cols);
+        let columns = filled.values.par_chunks_mut(n_rows.max(1)).enumerate();
+        columns.for_each(|(j, column)| {
+            column.iter_mut().enumerate().for_each(|(i, v)| *v = f(i, j));
+        });
+        filled
+    }
+
     /// Takes values column after column; `None` when their number does not match the shape.
     pub fn from_columns(values: Vec<T>, n_rows: usize, n_cols: usize) -> Option<Self> {
         (Some(values.len()) == n_rows.checked_mul(n_cols)).then_some(Self {

@@ -21,6 +21,8 @@ const UNTESTED: f64 = 8.0;
 
 /// What left-out witnesses say.
 pub struct Judgement {
+    /// Weights of the methods in use.
+    pub methods: Vec<f64>,
     /// Weights of discriminant analysis, ridge and lift.
     theta: [f64; 3],
     belief: Belief,
@@ -69,8 +71,8 @@ impl Judge<'_> {
     pub fn methods(&self, left_out: &LeftOut, jury: &Jury<'_>, belief: Belief) -> (Vec<Matrix<f64>>, Lift) {
         let centred = self.centred;
         let counts = &centred.counts;
-        let of_each = |score: &dyn Fn(usize, usize) -> f64| {
-            Matrix::from_fn(left_out.ridge.n_rows(), left_out.ridge.n_cols(), score)
+        let of_each = |score: &(dyn Fn(usize, usize) -> f64 + Sync)| {
+            Matrix::filled(left_out.ridge.n_rows(), left_out.ridge.n_cols(), score)
         };
         let lda = || of_each(&|i, c| left_out.likely(i, c, jury.witnesses[i], counts, belief));
         let ridge = || of_each(&|i, c| left_out.ridge[(i, c)] * centred.target(c));
@@ -91,11 +93,12 @@ impl Judge<'_> {
     }
 
     /// What left-out witnesses say, with "unknown" if distances from all rows are given; `None` when rounding has spoilt it.
-    pub fn judge(&self, seen: &Seen<'_>, apart: Option<&Apart>) -> Option<Judgement> {
+    /// Weights are looked for from `start` on.
+    pub fn judge(&self, seen: &Seen<'_>, apart: Option<&Apart>, start: Option<&[f64]>) -> Option<Judgement> {
         let (left_out, newcomers) = (LeftOut::new(seen)?, seen.newcomers());
         let belief = self.belief(seen, &left_out);
         let (scores, lift) = self.methods(&left_out, seen.jury, belief);
-        let Weighed { weights: theta, loss } = seen.jury.weigh(&scores);
+        let Weighed { weights: theta, loss } = seen.jury.weigh(&scores, start);
         let heard = Heard {
             wanted: self.wanted,
             centred: self.centred,
@@ -109,6 +112,7 @@ impl Judge<'_> {
         Some(Judgement {
             theta: self.spread_out(&theta),
             belief,
+            methods: theta.clone(),
             calibration: heard.calibration(),
             lift,
             unknown: apart.and_then(|apart| Unknown::fit(seen, &left_out, belief, self.centred, apart)),
@@ -120,6 +124,7 @@ impl Judge<'_> {
     /// rows scatter, so they are read if they are in use.
     pub fn without_jury(&self) -> Judgement {
         Judgement {
+            methods: Vec::new(),
             theta: match self.wanted.kind {
                 ReadoutKind::Blend | ReadoutKind::Ridge => [0.0, UNTESTED, 0.0],
                 ReadoutKind::Lda | ReadoutKind::NearestMean => [1.0, 0.0, 0.0],

@@ -101,8 +101,8 @@ impl<'a> Jury<'a> {
         }
     }
 
-    /// The weights of `scores` under which the classes of the witnesses are most likely.
-    pub fn weigh(&self, scores: &[Matrix<f64>]) -> Weighed {
+    /// The weights of `scores` under which the classes of the witnesses are most likely, looked for from `start` on.
+    pub fn weigh(&self, scores: &[Matrix<f64>], start: Option<&[f64]>) -> Weighed {
         let judged = self.judged(scores[0].n_cols());
         let place = |place: u32| judged.partition_point(|&c| c < place as usize) as u32;
         let scores = scores.iter().map(|scores| scores.gather(judged.iter().copied()));
@@ -112,7 +112,7 @@ impl<'a> Jury<'a> {
             copies: &self.copies(),
             offsets: judged.iter().map(|&c| self.seen[c]).collect(),
         };
-        among_judged.weigh()
+        among_judged.weigh(start)
     }
 
     /// The mean of -log softmax(scores) of the own class, as a model in single precision answers; `prior` is in its

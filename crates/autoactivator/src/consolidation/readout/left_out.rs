@@ -3,6 +3,8 @@
 //! Leaving out a row of weight ω changes the mean of its class and takes ω n/(n - ω) d dᵀ from S, d its
 //! distance from that mean: a change of rank one, whose effect on every distance follows from the evidence.
 
+use rayon::prelude::*;
+
 use super::belief::Belief;
 use super::evidence::NO_ROWS;
 use super::jury::Jury;
@@ -32,74 +34,20 @@ pub struct LeftOut {
 impl LeftOut {
     /// The scores of the witnesses; `None` when a row determines its own answer entirely, which is a sign of rounding.
     pub fn new(seen: &Seen<'_>) -> Option<Self> {
-        let Seen { jury, u, fitted, .. } = seen;
-        let n_rows = seen.n_rows();
-        let (n, n_classes) = (u.n_rows(), u.n_cols());
-        let mut out = Self {
-            n_rows,
-            evidence: Matrix::zeros(n, n_classes),
-            lengths: Matrix::zeros(n, n_classes),
-            own: Vec::with_capacity(n),
-            ridge: Matrix::zeros(n, n_classes),
-            apart: Vec::with_capacity(n),
+        let rows = (0..seen.u.n_rows()).into_par_iter().map(|i| Row::new(seen, i));
+        let rows: Option<Vec<Row>> = rows.collect();
+        let rows = rows?;
+        let of_each = |value: &(dyn Fn(&Row, usize) -> f64 + Sync)| {
+            Matrix::filled(rows.len(), seen.u.n_cols(), |i, c| value(&rows[i], c))
         };
-        for (i, witness) in jury.witnesses.iter().enumerate() {
-            let own = witness.place as usize;
-            let weight = witness.unit();
-            let length = seen.lengths[i];
-            out.measure(seen, i, own, weight)?;
-            let explained: f64 = (0..n_classes).map(|c| fitted[(i, c)] * u[(i, c)]).sum();
-            let apart = (length - explained).max(0.0);
-            let leverage = weight * (apart + 1.0 / n_rows);
-            if 1.0 - leverage <= FREE {
-                return None;
-            }
-            for c in 0..n_classes {
-                let target = if c == own { 1.0 } else { 0.0 };
-                let score = fitted[(i, c)] + seen.counts[c] / n_rows;
-                out.ridge[(i, c)] = (score - leverage * target) / (1.0 - leverage);
-            }
-            out.apart.push(left_out_distance(apart, weight, n_rows));
-        }
-        Some(out)
-    }
-
-    /// Evidence and lengths of witness `i`, of the class at `own`; `None` if it is alone in some direction.
-    fn measure(&mut self, seen: &Seen<'_>, i: usize, own: usize, weight: f64) -> Option<()> {
-        let (u, inner, length) = (&seen.u, seen.inner, seen.lengths[i]);
-        let (count, n_rows) = (seen.counts[own], seen.n_rows());
-        // x and every m_c beside d = x - m_own, by A⁻¹. Without the row, A loses `taken` d dᵀ.
-        let of_row = length - u[(i, own)];
-        let of_mean = |c: usize| u[(i, c)] - inner[(own, c)];
-        let to_own = of_row - of_mean(own);
-        let taken = if seen.scatters {
-            weight * count / (count - weight)
-        } else {
-            0.0
-        };
-        let free = 1.0 - taken * to_own;
-        if free.is_nan() || free <= FREE {
-            return None;
-        }
-        let gained = taken / free;
-        let length = length + gained * of_row * of_row;
-        // The mean of its own class moves away from the row, and that of all rows a little.
-        let (moved, shifted) = (weight / (count - weight), weight / (n_rows - weight));
-        for c in 0..inner.n_cols() {
-            let mut evidence = u[(i, c)] + gained * of_mean(c) * of_row;
-            let mut squared = inner[(c, c)] + gained * of_mean(c) * of_mean(c);
-            if c == own {
-                evidence -= moved * of_row / free;
-                squared += (moved * to_own - 2.0 * of_mean(own)) * moved / free;
-            }
-            let about = (1.0 + shifted) * (evidence + shifted * length);
-            self.evidence[(i, c)] = (n_rows - weight) * about;
-            let about = squared + shifted * (2.0 * evidence + shifted * length);
-            self.lengths[(i, c)] = (n_rows - weight) * about;
-        }
-        self.own
-            .push((n_rows - weight) * (1.0 + shifted).powi(2) * length);
-        Some(())
+        Some(Self {
+            n_rows: seen.n_rows(),
+            evidence: of_each(&|row, c| row.evidence[c]),
+            lengths: of_each(&|row, c| row.lengths[c]),
+            ridge: of_each(&|row, c| row.ridge[c]),
+            own: rows.iter().map(|row| row.own).collect(),
+            apart: rows.iter().map(|row| row.apart).collect(),
+        })
     }
 
     /// Squared distance of witness `i` from the mean of the class at `c`.
@@ -128,6 +76,82 @@ impl LeftOut {
         jury.mean(|i, witness| {
             let own = witness.place as usize;
             self.distance(i, own) / (1.0 + 1.0 / (counts[own] - witness.unit()))
+        })
+    }
+}
+
+/// What [`LeftOut`] has of one witness.
+struct Row {
+    evidence: Vec<f64>,
+    lengths: Vec<f64>,
+    own: f64,
+    ridge: Vec<f64>,
+    apart: f64,
+}
+
+impl Row {
+    /// Of witness `i`; `None` if it determines its own answer.
+    fn new(seen: &Seen<'_>, i: usize) -> Option<Self> {
+        let Seen { u, fitted, .. } = seen;
+        let (n_rows, n_classes) = (seen.n_rows(), u.n_cols());
+        let witness = seen.jury.witnesses[i];
+        let (own, weight) = (witness.place as usize, witness.unit());
+        let mut row = Self::measured(seen, i, own, weight)?;
+        let explained: f64 = (0..n_classes).map(|c| fitted[(i, c)] * u[(i, c)]).sum();
+        let apart = (seen.lengths[i] - explained).max(0.0);
+        let leverage = weight * (apart + 1.0 / n_rows);
+        if 1.0 - leverage <= FREE {
+            return None;
+        }
+        let ridge = |c: usize| {
+            let target = if c == own { 1.0 } else { 0.0 };
+            let score = fitted[(i, c)] + seen.counts[c] / n_rows;
+            (score - leverage * target) / (1.0 - leverage)
+        };
+        row.ridge = (0..n_classes).map(ridge).collect();
+        row.apart = left_out_distance(apart, weight, n_rows);
+        Some(row)
+    }
+
+    /// Evidence and lengths of witness `i`, of the class at `own`; `None` if it is alone in some direction.
+    fn measured(seen: &Seen<'_>, i: usize, own: usize, weight: f64) -> Option<Self> {
+        let (u, inner, length) = (&seen.u, seen.inner, seen.lengths[i]);
+        let (count, n_rows) = (seen.counts[own], seen.n_rows());
+        // x and every m_c beside d = x - m_own, by A⁻¹. Without the row, A loses `taken` d dᵀ.
+        let of_row = length - u[(i, own)];
+        let of_mean = |c: usize| u[(i, c)] - inner[(c, own)];
+        let to_own = of_row - of_mean(own);
+        let taken = if seen.scatters {
+            weight * count / (count - weight)
+        } else {
+            0.0
+        };
+        let free = 1.0 - taken * to_own;
+        if free.is_nan() || free <= FREE {
+            return None;
+        }
+        let gained = taken / free;
+        let length = length + gained * of_row * of_row;
+        // The mean of its own class moves away from the row, and that of all rows a little.
+        let (moved, shifted) = (weight / (count - weight), weight / (n_rows - weight));
+        let of_class = |c: usize| {
+            let mut evidence = u[(i, c)] + gained * of_mean(c) * of_row;
+            let mut squared = inner[(c, c)] + gained * of_mean(c) * of_mean(c);
+            if c == own {
+                evidence -= moved * of_row / free;
+                squared += (moved * to_own - 2.0 * of_mean(own)) * moved / free;
+            }
+            let about = (1.0 + shifted) * (evidence + shifted * length);
+            let squared_about = squared + shifted * (2.0 * evidence + shifted * length);
+            ((n_rows - weight) * about, (n_rows - weight) * squared_about)
+        };
+        let (evidence, lengths) = (0..u.n_cols()).map(of_class).unzip();
+        Some(Self {
+            evidence,
+            lengths,
+            own: (n_rows - weight) * (1.0 + shifted).powi(2) * length,
+            ridge: Vec::new(),
+            apart: 0.0,
         })
     }
 }

@@ -5,6 +5,8 @@
 //! others by it. But the fewer rows, the more their lift varies by chance among rows of other classes. Where it varies more
 //! than usual for that reason, it is turned down until it does not.
 
+use rayon::prelude::*;
+
 use super::evidence::NO_ROWS;
 use super::jury::Jury;
 use super::left_out::LeftOut;
@@ -29,7 +31,7 @@ impl Lift {
                 .mean(|_, witness| of_others(c, witness.place))
                 .max(f64::MIN_POSITIVE)
         };
-        let variances: Vec<f64> = (0..counts.len()).map(variance).collect();
+        let variances: Vec<f64> = (0..counts.len()).into_par_iter().map(variance).collect();
         Self {
             own: jury
                 .mean(|i, witness| lifts[(i, witness.place as usize)])
@@ -41,7 +43,7 @@ impl Lift {
     /// The scores of left-out witnesses by lift, and how they were read. Half of the lift that rows of a class have is as
     /// likely one of them as not.
     pub fn judge(left_out: &LeftOut, jury: &Jury<'_>, counts: &[f64]) -> (Self, Matrix<f64>) {
-        let mut lifts = Matrix::from_fn(jury.witnesses.len(), counts.len(), |i, c| {
+        let mut lifts = Matrix::filled(jury.witnesses.len(), counts.len(), |i, c| {
             left_out.lift(i, c, jury.witnesses[i], counts)
         });
         let lift = Self::new(&lifts, jury, counts);

@@ -22,7 +22,7 @@ pub struct Seen<'a> {
     /// Squared length of each witness.
     pub lengths: Vec<f64>,
     /// Products of the witnesses at some places.
-    pub products: Box<dyn Fn(&[usize]) -> Matrix<f64> + 'a>,
+    pub products: Box<dyn Fn(&[usize]) -> Matrix<f64> + Sync + 'a>,
 }
 
 impl<'a> Seen<'a> {

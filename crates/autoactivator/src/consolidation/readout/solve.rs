@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Readout;
 use super::centred::{Centred, mean_diagonal, rounded_rows};
 use super::evidence::{Around, Evidence};
-use super::judgement::{Apart, Judge, Solved};
+use super::judgement::{Apart, Judge, Judgement, Solved};
 use super::jury::Jury;
 use super::left_out::LeftOut;
 use super::seen::Seen;
@@ -171,7 +171,7 @@ impl Search<'_> {
         let left_out = LeftOut::new(&seen)?;
         let judge = self.judge();
         let belief = judge.belief(&seen, &left_out);
-        Some(jury.weigh(&judge.methods(&left_out, jury, belief).0).loss)
+        Some(jury.weigh(&judge.methods(&left_out, jury, belief).0, None).loss)
     }
 
     /// What a relative ridge constant is multiplied with.
@@ -213,13 +213,13 @@ impl Search<'_> {
         };
         let apart = with_unknown.then(|| apart_from_all(self.around.centred, jury, rho));
         let apart = apart.flatten();
-        let judgement = judge.judge(&seen, apart.as_ref())?;
+        let judgement = judge.judge(&seen, apart.as_ref(), None)?;
         let (readout, weights) = judge.readout(&solved, &judgement, relative)?;
         // Rows that were learned are answered better than left-out ones, unless rounding has spoilt the answers.
         let sound = jury.rounding(&readout, &weights, judgement.unknown.as_ref()) < ROUNDING
             && jury.loss(&readout, &judge.prior()) <= ROUNDED.0 * judgement.loss + ROUNDED.1;
         let left = apart.filter(|_| sound && self.is_worth_following());
-        let left = left.map(|apart| self.left(&solved, &seen, apart, relative));
+        let left = left.map(|apart| self.left(&solved, &seen, &judgement, apart, relative));
         drop(seen);
         let left = left.map(|left| left(evidence.factor));
         sound.then(|| (Solution::new(readout, judgement), left))
@@ -235,6 +235,7 @@ impl Search<'_> {
         &self,
         solved: &Solved<'_>,
         seen: &Seen<'_>,
+        judgement: &Judgement,
         apart: Apart,
         relative: f64,
     ) -> impl FnOnce(Cholesky<f64>) -> Left + use<> {
@@ -245,8 +246,10 @@ impl Search<'_> {
         let (wanted, rho) = (self.wanted, relative * self.unit());
         let (weights, inner) = (solved.weights.clone(), solved.inner.clone());
         let (u, lengths, blocks) = (seen.u.clone(), seen.lengths.clone(), blocks.collect());
+        let methods = judgement.methods.clone();
         move |factor| Left {
             wanted,
+            methods,
             relative,
             rho,
             factor,

@@ -9,6 +9,8 @@ mod inverse;
 mod whole;
 mod witnesses;
 
+use std::collections::BTreeSet;
+
 use super::centred::{Centred, deviations, rounded_rows};
 use super::judgement::{Apart, Judge, Solved};
 use super::jury::Jury;
@@ -37,6 +39,8 @@ pub struct Warm {
     rho: f64,
     /// What node outputs are measured from.
     origin: Vec<f64>,
+    /// Weights of the methods in use.
+    methods: Vec<f64>,
     /// The factor that makes each node comparable.
     scale: Vec<f64>,
     inverse: Inverse,
@@ -57,6 +61,8 @@ pub struct Left {
     /// The ridge constant, relative and absolute.
     pub relative: f64,
     pub rho: f64,
+    /// Weights of the methods in use.
+    pub methods: Vec<f64>,
     pub factor: Cholesky<f64>,
     /// A⁻¹M of the class means M, and K.
     pub weights: Matrix<f64>,
@@ -94,6 +100,7 @@ impl Warm {
             wanted: left.wanted,
             relative: left.relative,
             rho: left.rho,
+            methods: left.methods,
             inverse: Inverse::new(left.factor, scale.clone()),
             whole: Whole::new(left.apart.whitening, centred.n_rows()),
             origin,
@@ -199,7 +206,16 @@ impl Warm {
             );
             signs.push(change);
         }
-        self.scatter(&scatter, &signs)?;
+        // One pass over the factor serves both.
+        let mut both = rows.clone();
+        both.append(&scatter);
+        let solved = self.inverse.solve(&both);
+        self.follow_sums(&solved.columns(0, places.len()).to_matrix(), &places);
+        self.follow_scatter(
+            &scatter,
+            solved.columns(places.len(), both.n_cols()).to_matrix(),
+            &signs,
+        )?;
         for change in &changes[n_added..] {
             if let Change::Dropped(place) = change {
                 // To the scatter of all rows, a class without scatter is a row at its mean.
@@ -242,25 +258,29 @@ impl Warm {
     /// Adds rows to the sums of their classes, and returns what that adds to the scatter around class means.
     fn add(&mut self, rows: &Matrix<f64>, places: &[(usize, f64)]) -> (Matrix<f64>, Vec<f64>) {
         let (mut scatter, mut signs) = (Matrix::zeros(rows.n_rows(), 0), Vec::new());
-        let solved = self.inverse.solve(rows);
-        let seen = beside(&self.witnesses, &self.origin, &solved);
-        for (t, &(place, weight)) in places.iter().enumerate() {
-            let (h, count) = (rows.col(t), self.counts[place]);
+        for (h, &(place, weight)) in rows.cols().zip(places) {
+            let count = self.counts[place];
             if count > NO_ROWS && count + weight > NO_ROWS {
                 let apart = h.iter().zip(self.sums.col(place)).map(|(h, sum)| h - sum / count);
                 scatter.push(&apart.collect::<Vec<f64>>());
                 signs.push(weight * count / (count + weight));
             }
             add_times(self.sums.col_mut(place), weight, h);
-            add_times(self.solved.col_mut(place), weight, solved.col(t));
             self.counts[place] += weight;
+        }
+        (scatter, signs)
+    }
+
+    /// Follows rows that were added to the sums; `solved` is A⁻¹ of each.
+    fn follow_sums(&mut self, solved: &Matrix<f64>, places: &[(usize, f64)]) {
+        let seen = beside(&self.witnesses, &self.origin, solved);
+        for (t, &(place, weight)) in places.iter().enumerate() {
+            add_times(self.solved.col_mut(place), weight, solved.col(t));
             for (known, seen) in self.witnesses.iter_mut().zip(seen.cols()) {
                 known.across[place] += weight * seen[t];
             }
         }
-        let mut touched: Vec<usize> = places.iter().map(|(place, _)| *place).collect();
-        touched.sort_unstable();
-        touched.dedup();
+        let touched: BTreeSet<usize> = places.iter().map(|(place, _)| *place).collect();
         let products = product(self.sums.t(), self.solved.gather(touched.iter().copied()).view());
         for (k, &c) in touched.iter().enumerate() {
             for b in 0..self.counts.len() {
@@ -268,12 +288,11 @@ impl Warm {
                 self.inner[(c, b)] = products[(b, k)];
             }
         }
-        (scatter, signs)
     }
 
-    /// Follows changes s v vᵀ of the scatter.
-    fn scatter(&mut self, changes: &Matrix<f64>, signs: &[f64]) -> Option<()> {
-        let taken = Taken::new(changes, self.inverse.solve(changes), signs)?;
+    /// Follows changes s v vᵀ of the scatter; `solved` is A⁻¹v of each v.
+    fn follow_scatter(&mut self, changes: &Matrix<f64>, solved: Matrix<f64>, signs: &[f64]) -> Option<()> {
+        let taken = Taken::new(changes, solved, signs)?;
         let along = taken.along(&self.sums);
         let weighed = taken.weighed(&along);
         add_product(&mut self.solved, -1.0, taken.z.view(), weighed.view());
@@ -329,7 +348,8 @@ impl Warm {
     }
 
     /// Adds witnesses.
-    fn join(&mut self, new: Vec<Known>) {
+    fn join(&mut self, mut new: Vec<Known>) {
+        self.whole.measure(&mut new, &self.origin);
         let n = self.origin.len();
         let h = Matrix::from_fn(n, new.len(), |j, t| f64::from(new[t].h[j]) - self.origin[j]);
         let solved = self.inverse.solve(&h);
@@ -337,7 +357,6 @@ impl Warm {
         for (t, mut known) in new.into_iter().enumerate() {
             known.length = dot(h.col(t), solved.col(t));
             known.across = across.col(t).to_vec();
-            self.whole.measure(&mut known, &self.origin);
             let place = known.key.1 as usize;
             let peers: Vec<&Known> = self.witnesses.iter().filter(|k| k.key.1 == known.key.1).collect();
             let at = peers.partition_point(|peer| peer.key < known.key);
@@ -362,7 +381,7 @@ impl Warm {
     }
 
     /// Judges and reads out, as a solve from nothing does.
-    fn read_out(&self, memory: &Memory) -> Option<Solution> {
+    fn read_out(&mut self, memory: &Memory) -> Option<Solution> {
         let n_rows = self.n_rows();
         let n_classes = self.counts.len();
         let each = |c: usize| self.counts[c].max(NO_ROWS);
@@ -376,7 +395,7 @@ impl Warm {
             self.solved.view(),
             Matrix::from_fn(n_classes, 1, |c, _| ones[c]).view(),
         );
-        let weights = Matrix::from_fn(self.origin.len(), n_classes, |j, c| {
+        let weights = Matrix::filled(self.origin.len(), n_classes, |j, c| {
             self.solved[(j, c)] / each(c) - at_mean[(j, 0)]
         });
         let mean = product(
@@ -397,7 +416,7 @@ impl Warm {
             .iter()
             .map(|&i| dot(&self.witnesses[i].across, &ones))
             .collect();
-        let u = Matrix::from_fn(places.len(), n_classes, |i, c| {
+        let u = Matrix::filled(places.len(), n_classes, |i, c| {
             self.witnesses[places[i]].across[c] / each(c) - of_witness[i] - of_mean[c] / each(c) + squared
         });
         let lengths =
@@ -435,13 +454,15 @@ impl Warm {
             wanted: self.wanted,
             centred: &thin,
         };
-        let judgement = judge.judge(&seen, Some(&apart))?;
+        let judgement = judge.judge(&seen, Some(&apart), Some(&self.methods))?;
         let solved = Solved {
             weights,
             inner: &inner,
             ridge: &ridge,
         };
         let (readout, _) = judge.readout(&solved, &judgement, self.relative)?;
+        drop(seen);
+        self.methods.clone_from(&judgement.methods);
         judgement
             .unknown
             .is_some()

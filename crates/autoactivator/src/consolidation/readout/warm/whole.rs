@@ -50,13 +50,16 @@ impl Whole {
         x
     }
 
-    /// What T⁻¹ makes of a row that is new among the witnesses.
-    pub fn measure(&self, known: &mut Known, origin: &[f64]) {
-        let n = self.n_nodes();
-        let h = Matrix::from_fn(n, 1, |j, _| f64::from(known.h[j]) - origin[j]);
+    /// What T⁻¹ makes of new witnesses.
+    pub fn measure(&self, new: &mut [Known], origin: &[f64]) {
+        let h = Matrix::from_fn(self.n_nodes(), new.len(), |j, t| {
+            f64::from(new[t].h[j]) - origin[j]
+        });
         let x = self.solve(&h);
-        known.apart = dot(x.col(0), h.col(0));
-        known.to_all = dot(x.col(0), &self.sum);
+        for (t, known) in new.iter_mut().enumerate() {
+            known.apart = dot(x.col(t), h.col(t));
+            known.to_all = dot(x.col(t), &self.sum);
+        }
     }
 
     /// Follows rows that come and go, and changes of Λ by `ridge` at some nodes. `None` if nothing would be left in some
