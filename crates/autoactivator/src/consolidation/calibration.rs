@@ -205,9 +205,12 @@ fn mixed(likely: &[[f64; N_SCALES]], copies: &[f64]) -> [f64; N_SCALES] {
                     for k in 0..N_SCALES {
                         sum += row[k] * weights[k];
                     }
-                    let factor = if sum > 0.0 { copies / sum } else { 0.0 };
-                    for k in 0..N_SCALES {
-                        shares[k] += factor * row[k];
+                    // Nothing follows from a row that no scale finds possible.
+                    if sum > 0.0 {
+                        let factor = copies / sum;
+                        for k in 0..N_SCALES {
+                            shares[k] += factor * row[k];
+                        }
                     }
                 }
                 shares

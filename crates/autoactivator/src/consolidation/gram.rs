@@ -1,7 +1,7 @@
 //! G = Σ h hᵀ: one triangle, which copies of a memory share, and the last few rows, which have yet to be added to it.
 //!
-//! A few rows then cost their own length, not a pass over the triangle, and no copy of it. They are added one after the other
-//! with nothing but a product and a sum for each entry, so G is the same to the last bit whenever that is done.
+//! A few rows then cost their own length, not a pass over the triangle, and no copy of it. They are added one after the other,
+//! with one product and one sum for each entry, so G is the same to the last bit whenever that is done.
 
 use std::sync::Arc;
 
@@ -20,9 +20,55 @@ pub struct Gram {
     n_nodes: usize,
     /// The lower triangle, column after column.
     triangle: Arc<Vec<f64>>,
-    /// Rows times the roots of their weights, `(n_nodes, n_rows)`, and whether they are added or subtracted.
-    waiting: Matrix<f64>,
-    signs: Vec<f64>,
+    waiting: Vec<Waiting>,
+}
+
+/// A row that has yet to be added.
+#[derive(Clone, Debug)]
+struct Waiting {
+    /// The row times the root of its weight.
+    row: Vec<f64>,
+    /// 1 if it is added, -1 if it is subtracted.
+    sign: f64,
+    /// Precision of products.
+    precision: Precision,
+}
+
+impl Waiting {
+    fn at(&self, i: usize, j: usize) -> f64 {
+        let (a, b) = (self.row[j], self.row[i]);
+        match self.precision {
+            Precision::F32 => self.sign * f64::from(a as f32 * b as f32),
+            Precision::F64 => self.sign * a * b,
+        }
+    }
+
+    /// Adds column `j` of its products, from the diagonal down.
+    fn add(&self, j: usize, column: &mut [f64]) {
+        let (sign, row) = (self.sign, &self.row[j..]);
+        match self.precision {
+            Precision::F32 => {
+                let factor = row[0] as f32;
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        let pairs = column.iter_mut().zip(row);
+                        pairs.for_each(|(sum, v)| *sum += sign * f64::from(factor * *v as f32));
+                    },
+                );
+            }
+            Precision::F64 => {
+                let factor = sign * row[0];
+                vectorised(
+                    #[inline(always)]
+                    || {
+                        let pairs = column.iter_mut().zip(row);
+                        pairs.for_each(|(sum, v)| *sum += factor * v);
+                    },
+                );
+            }
+        }
+    }
 }
 
 /// Equal sums are equal, whether rows wait or not.
@@ -45,8 +91,7 @@ impl Gram {
         Self {
             n_nodes,
             triangle: Arc::new(triangle),
-            waiting: Matrix::zeros(n_nodes, 0),
-            signs: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -58,9 +103,11 @@ impl Gram {
     /// The entry in row `i` and column `j`.
     pub fn at(&self, i: usize, j: usize) -> f64 {
         let (i, j) = (i.max(j), i.min(j));
-        let entry = self.triangle[self.start(j) + i - j];
-        let rows = self.waiting.cols().zip(&self.signs);
-        rows.fold(entry, |sum, (row, sign)| sum + sign * row[j] * row[i])
+        let mut entry = self.triangle[self.start(j) + i - j];
+        for waiting in &self.waiting {
+            entry += waiting.at(i, j);
+        }
+        entry
     }
 
     /// Column `j` from the diagonal down.
@@ -85,21 +132,12 @@ impl Gram {
     }
 
     fn add_waiting(&self, j: usize, column: &mut [f64]) {
-        for (row, sign) in self.waiting.cols().zip(&self.signs) {
-            let factor = sign * row[j];
-            vectorised(
-                #[inline(always)]
-                || {
-                    let pairs = column.iter_mut().zip(&row[j..]);
-                    pairs.for_each(|(sum, v)| *sum += factor * v);
-                },
-            );
-        }
+        self.waiting.iter().for_each(|waiting| waiting.add(j, column));
     }
 
     /// Adds rows that wait to the triangle; the matrix stays the same.
     pub(super) fn settle(&mut self) {
-        if self.signs.is_empty() {
+        if self.waiting.is_empty() {
             return;
         }
         // Shared with a copy, the triangle itself is copied first.
@@ -111,13 +149,12 @@ impl Gram {
             .enumerate()
             .for_each(|(j, column)| this.add_waiting(j, column));
         self.triangle = Arc::new(triangle);
-        self.waiting = Matrix::zeros(self.n_nodes, 0);
-        self.signs.clear();
+        self.waiting.clear();
     }
 
     /// Adds rows that wait to the triangle if `n` more would be too many: before a copy is made, it need not be copied for that.
     pub(super) fn make_room(&mut self, n: usize) {
-        if n <= WAITING && self.signs.len() + n > WAITING {
+        if n <= WAITING && self.waiting.len() + n > WAITING {
             self.settle();
         }
     }
@@ -131,14 +168,17 @@ impl Gram {
     /// Adds rows (`sign` 1), each times the root of its weight, or subtracts them (`sign` -1).
     pub(super) fn add(&mut self, h: Rows<'_>, roots: Option<&[f64]>, sign: f64, precision: Precision) {
         let root = |i: usize| roots.map_or(1.0, |roots| roots[i]);
-        if self.signs.len() + h.len() <= WAITING {
+        if self.waiting.len() + h.len() <= WAITING {
             for (i, row) in h.iter().enumerate() {
                 let scaled = |v: &f32| match precision {
                     Precision::F32 => f64::from(v * root(i) as f32),
                     Precision::F64 => f64::from(*v) * root(i),
                 };
-                self.waiting.push(&row.iter().map(scaled).collect::<Vec<f64>>());
-                self.signs.push(sign);
+                self.waiting.push(Waiting {
+                    row: row.iter().map(scaled).collect(),
+                    sign,
+                    precision,
+                });
             }
             return;
         }

@@ -462,6 +462,12 @@ impl Consolidation {
         })
     }
 
+    /// Number of changes of rank one that the readout has followed since it was solved from nothing; none if the next one
+    /// must be, too.
+    pub fn n_changes(&self) -> Option<usize> {
+        self.warm.n_changes(&self.memory.pending)
+    }
+
     /// Solves the readout from the memory alone, whatever it was before: the slow truth that readouts of small steps
     /// follow. With `ridge`, the constant is not looked for.
     pub fn solve_from_nothing(&mut self, ridge: Option<f64>) -> Result<(), Error> {

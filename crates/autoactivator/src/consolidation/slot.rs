@@ -24,6 +24,15 @@ impl Slot {
         }
     }
 
+    /// Number of changes that the readout of these sums has followed since it was solved from nothing; none if it is not there.
+    pub fn n_changes(&self, pending: &Pending) -> Option<usize> {
+        let slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = slot
+            .as_ref()
+            .filter(|(read_out, _)| *read_out == pending.read_out());
+        fits.map(|(_, warm)| warm.n_changes())
+    }
+
     /// Keeps a readout; sums that have not changed since have what is returned.
     pub fn put(&self, warm: Warm) -> Pending {
         let pending = Pending::none();

@@ -3,6 +3,7 @@
 
 use super::belief::Belief;
 use super::centred::Centred;
+use super::evidence::NO_ROWS;
 use super::jury::Jury;
 use super::lift::Lift;
 use super::newcomer::{Newcomer, is_single};
@@ -73,11 +74,13 @@ impl Heard<'_> {
                 witness.copies * expected[own] / counts[own],
             );
         }
-        let Some(&like) = singles.first().filter(|_| !self.newcomers.is_empty()) else {
-            return usual.calibration(counts.len());
-        };
         let of_singles: f64 = singles.iter().map(|&c| expected[c]).sum();
         let of_others = expected.iter().sum::<f64>() - of_singles;
+        // If all classes weigh as little as one row, no other says how often rows come.
+        let can_tell = !self.newcomers.is_empty() && of_others > NO_ROWS;
+        let Some(&like) = singles.first().filter(|_| can_tell) else {
+            return usual.calibration(counts.len());
+        };
         let each =
             of_singles / of_others * (usual.n_copies() + single.n_copies()) / self.newcomers.len() as f64;
         for newcomer in &self.newcomers {

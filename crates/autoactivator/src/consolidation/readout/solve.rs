@@ -43,8 +43,8 @@ const ROUNDED: (f64, f64) = (1.2, 0.02);
 /// How many times a ridge constant is raised tenfold before a solve is given up.
 const RAISED: i32 = 16;
 
-/// With fewer nodes, a solve from nothing takes milliseconds.
-const WORTH_FOLLOWING: usize = 1024;
+/// With fewer nodes, a solve from nothing is about as fast.
+const WORTH_FOLLOWING: usize = 512;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -152,6 +152,11 @@ impl Warm {
         self.read_out(memory)
     }
 
+    /// Number of changes since the last solve from nothing.
+    pub fn n_changes(&self) -> usize {
+        self.inverse.n_changes()
+    }
+
     fn n_rows(&self) -> f64 {
         self.counts.iter().sum::<f64>().max(f64::MIN_POSITIVE)
     }
