@@ -14,6 +14,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Rows;
+use crate::math::alone::is_alone;
 use crate::math::vectorised;
 
 /// Columns of a Gram matrix that are multiplied at a time, which bounds the memory a product needs besides
@@ -491,13 +492,15 @@ pub fn solve_positive_definite(a: &Matrix<f64>, b: &Matrix<f64>) -> Option<Matri
 }
 
 /// The least-squares solution of `a x = b` for a tall `a` of full column rank, by a QR decomposition.
+///
+/// The one function here whose last bits depend on the number of threads: it checks the others, and no model uses it.
 pub fn least_squares(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
     let x = a.view().0.qr().solve_lstsq(b.view().0);
     Matrix::from_fn(a.n_cols(), b.n_cols(), |i, j| x[(i, j)])
 }
 
 fn parallelism(multiply_adds: usize) -> Par {
-    if multiply_adds < PARALLEL_WORK || rayon::current_thread_index().is_some() {
+    if multiply_adds < PARALLEL_WORK || is_alone() {
         Par::Seq
     } else {
         Par::rayon(0)
@@ -507,6 +510,7 @@ fn parallelism(multiply_adds: usize) -> Par {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::alone;
 
     /// Reproducible numbers in [-1, 1).
     fn random(n_rows: usize, n_cols: usize) -> Matrix<f64> {
@@ -535,6 +539,60 @@ mod tests {
                         let expected = (i + 2 * j) as f64 + added;
                         assert!((out[(i, j)] - expected).abs() < 1e-5, "({i}, {j}) of {n_cols}");
                     }
+                }
+            }
+        }
+    }
+
+    /// Whatever products and solves give, by name.
+    fn everything<T: Real>(a: &Matrix<T>, b: &Matrix<T>) -> Vec<(&'static str, Matrix<T>)> {
+        let mut square = gram(a.view());
+        (0..square.n_cols()).for_each(|j| square[(j, j)] = T::nearest(square[(j, j)].into() + 1.0));
+        let factor = Cholesky::new(square.clone()).unwrap();
+        vec![
+            ("product", product(a.view(), b.view())),
+            ("transposed product", product(b.t(), a.t())),
+            ("Gram matrix", square),
+            ("inverse factor", factor.inverse_factor()),
+            ("solve", factor.solve(b)),
+            ("forward", factor.forward(b.clone())),
+            ("backward", factor.backward(b.clone())),
+            (
+                "trace",
+                Matrix::from_fn(1, 1, |_, _| T::nearest(factor.trace_of_inverse())),
+            ),
+            ("factor", factor.factor),
+        ]
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        // All but the smallest are divided among threads; some are deeper than what a product sums up at a time.
+        for (n_rows, n_cols, n_rhs) in [
+            (9, 5, 2),
+            (64, 784, 680),
+            (700, 513, 1),
+            (300, 129, 257),
+            (2500, 900, 40),
+        ] {
+            let (a, b) = (random(n_rows, n_cols), random(n_cols, n_rhs));
+            let single = (a.to_f32(), b.to_f32());
+            let all = || {
+                let mut sums = Matrix::zeros(n_cols, n_cols);
+                add_gram_in_double(&mut sums, single.0.view(), 1.0);
+                let in_single = everything(&single.0, &single.1).into_iter();
+                // Single precision fits into double, so that one comparison is enough.
+                let in_single = in_single.map(|(name, values)| (name, values.to_f64()));
+                [everything(&a, &b), in_single.collect(), vec![("sums", sums)]].concat()
+            };
+            let expected = alone(all);
+            for threads in [1, 2, 3] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                let found = pool.build().unwrap().install(all);
+                for ((name, expected), (_, found)) in expected.iter().zip(&found) {
+                    let mut pairs = expected.values.iter().zip(&found.values);
+                    let same = pairs.all(|(a, b)| a.to_bits() == b.to_bits());
+                    assert!(same, "{name} of {n_rows} x {n_cols} on {threads} threads");
                 }
             }
         }

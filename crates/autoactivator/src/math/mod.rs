@@ -10,12 +10,14 @@
 //! assert_eq!(product(a.view(), a.t())[(0, 0)], 4.0);
 //! ```
 
+mod alone;
 mod linalg;
 mod rng;
 mod room;
 mod scores;
 mod simd;
 
+pub use alone::alone;
 pub use linalg::{
     Cholesky, Matrix, Real, View, add_gram_in_double, add_gram_lower, add_product, gram, least_squares,
     mirror_lower, product, product_into, solve_positive_definite, square_lengths, subtract_gram_lower,
