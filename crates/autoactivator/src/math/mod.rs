@@ -19,8 +19,9 @@ mod simd;
 
 pub use alone::alone;
 pub use linalg::{
-    Cholesky, Matrix, Real, View, add_gram_in_double, add_gram_lower, add_product, gram, least_squares,
-    mirror_lower, product, product_into, solve_positive_definite, square_lengths, subtract_gram_lower,
+    Cholesky, Matrix, Real, View, add_gram_in_double, add_gram_lower, add_product, finished_product, gram,
+    least_squares, mirror_lower, product, product_into, solve_positive_definite, square_lengths,
+    subtract_gram_lower,
 };
 pub use rng::{Random, Stream};
 pub use room::there_is_room;
