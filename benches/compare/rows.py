@@ -161,7 +161,7 @@ def prediction(bench):
     rows = 1000 if bench.quick else 10_000
     shapes = [(784, small, 680, 10, [rows, 64, 1])]
     if not bench.quick:
-        shapes.append((1280, gaussian(5000)["pool"], 5000, 100, [rows]))
+        shapes.append((1280, gaussian(5000)["pool"], 5000, 100, [rows, 64]))
     for n_features, pool, nodes, classes, sizes in shapes:
         name = f"{n_features} -> {nodes} -> {classes}"
         data = {"rows": rows, "features": n_features, "classes": classes}

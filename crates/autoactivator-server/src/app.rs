@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use autoactivator::math::alone;
 use autoactivator::{Labels, Model, Table};
 use autoactivator_data::{Extractor, Pixels};
 use axum::body::Body;
@@ -144,8 +145,9 @@ impl App {
         self.threads.spawn(move || {
             let _counted = (working, turn);
             let work = || wanted.check().map_err(Problem::from).and_then(|()| work(&wanted));
+            // A question whose products were divided would, while it waits for the parts, begin to work on others.
             // Work that panics leaves its client without an answer, and nothing else.
-            if let Ok(done) = catch_unwind(AssertUnwindSafe(work)) {
+            if let Ok(done) = catch_unwind(AssertUnwindSafe(|| alone(work))) {
                 drop(answer.send(done));
             }
         });

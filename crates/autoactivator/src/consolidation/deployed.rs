@@ -9,7 +9,7 @@ use crate::data::ClassList;
 use crate::data::{Labels, Rows, check_rows};
 use crate::error::Error;
 use crate::learner::{Answer, Input, Learner, Observer, Size};
-use crate::math::{Matrix, argmax, argmax_among};
+use crate::math::{Matrix, alone, argmax, argmax_among};
 use crate::params::Precision;
 use crate::pool::Pool;
 
@@ -94,15 +94,10 @@ impl Deployed {
     /// Scores of every class, `(n_samples, n_classes)`.
     pub fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
         check_rows(x, self.pool.n_inputs())?;
-        let chunks: Vec<Rows<'_>> = x.chunks(ANSWERED_TOGETHER).collect();
-        // With a single chunk, the product itself uses all threads.
-        if let [rows] = chunks[..] {
-            return Ok(self.scores_of_chunk(rows));
+        let mut chunks = by_chunks(x, |rows| self.scores_of_chunk(rows));
+        if chunks.len() == 1 {
+            return Ok(chunks.remove(0));
         }
-        let chunks: Vec<Matrix<f32>> = chunks
-            .par_iter()
-            .map(|&rows| self.scores_of_chunk(rows))
-            .collect();
         let mut scores = Matrix::zeros(x.len(), self.classes.len());
         for c in 0..scores.n_cols() {
             let places = scores.col_mut(c).chunks_mut(ANSWERED_TOGETHER).zip(&chunks);
@@ -157,14 +152,10 @@ impl Deployed {
             let reason = "the model keeps no rows to judge by, or is older; learn rows with a new one";
             return Err(Error::CannotReject { reason });
         };
-        let chunks: Vec<Rows<'_>> = x.chunks(ANSWERED_TOGETHER).collect();
-        let shares: Vec<Vec<f32>> = chunks
-            .par_iter()
-            .map(|&rows| {
-                let h = self.pool.outputs(rows, Precision::F32);
-                unknown.shares(h.rows(), &self.readout.evidence(h.rows().into()))
-            })
-            .collect();
+        let shares = by_chunks(x, |rows| {
+            let h = self.pool.outputs(rows, Precision::F32);
+            unknown.shares(h.rows(), &self.readout.evidence(h.rows().into()))
+        });
         Ok(shares.concat())
     }
 
@@ -175,12 +166,7 @@ impl Deployed {
         if reject > 0.0 {
             self.check_rejects()?;
         }
-        let chunks: Vec<Rows<'_>> = x.chunks(ANSWERED_TOGETHER).collect();
-        let answers: Vec<Vec<Answer>> = chunks
-            .par_iter()
-            .map(|&rows| self.answers_to_chunk(rows, reject))
-            .collect();
-        Ok(answers.concat())
+        Ok(by_chunks(x, |rows| self.answers_to_chunk(rows, reject)).concat())
     }
 
     fn answers_to_chunk(&self, x: Rows<'_>, reject: f64) -> Vec<Answer> {
@@ -204,4 +190,14 @@ impl Deployed {
         };
         (0..x.len()).map(answer).collect()
     }
+}
+
+/// What `answer` says of each chunk of rows. Each thread answers chunks of its own; within a single chunk, the products
+/// use all threads.
+fn by_chunks<'a, T: Send>(x: Rows<'a>, answer: impl Fn(Rows<'a>) -> T + Send + Sync) -> Vec<T> {
+    if x.len() <= ANSWERED_TOGETHER {
+        return vec![answer(x)];
+    }
+    let chunks: Vec<Rows<'a>> = x.chunks(ANSWERED_TOGETHER).collect();
+    chunks.par_iter().map(|&rows| alone(|| answer(rows))).collect()
 }

@@ -441,7 +441,7 @@ impl Consolidation {
         let solution = if self.memory.witnesses.in_use().is_empty() {
             self.by_sums()
         } else {
-            self.followed(&*pool).or_else(|| self.from_nothing(&*pool))
+            self.followed(&*pool).or_else(|| self.solved_anew(&*pool))
         };
         let params = &self.params;
         let Solution {
@@ -505,7 +505,7 @@ impl Consolidation {
     }
 
     /// The readout as a function of the memory alone.
-    fn from_nothing(&mut self, pool: &dyn Pool) -> Option<Solution> {
+    fn solved_anew(&mut self, pool: &dyn Pool) -> Option<Solution> {
         self.memory.gram.settle();
         let centred = Centred::new(&self.memory, &self.recruited);
         let witnesses = self.memory.witnesses.in_use();

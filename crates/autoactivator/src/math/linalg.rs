@@ -10,10 +10,12 @@ use faer::linalg::matmul::{self};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::prelude::SolveLstsq;
+use faer::reborrow::ReborrowMut;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Rows;
+use crate::math::alone::is_alone;
 use crate::math::vectorised;
 
 /// Columns of a Gram matrix that are multiplied at a time, which bounds the memory a product needs besides
@@ -22,6 +24,9 @@ const PANEL: usize = 8192;
 
 /// Products below this many multiply-adds are not worth a second thread.
 const PARALLEL_WORK: usize = 1 << 20;
+
+/// Parts of a product begin at multiples of this many values: one of the widest registers.
+const ALIGNED: usize = 16;
 
 /// A real number type that products are computed in.
 pub trait Real: sealed::Sealed + Copy + Default + Send + Sync + Into<f64> {
@@ -290,16 +295,78 @@ pub fn product<T: Real>(a: View<'_, T>, b: View<'_, T>) -> Matrix<T> {
     out
 }
 
+/// `a b`, where `finish` changes the values of each column once they are known: a run of them at a time, and its first row.
+/// They are still in the cache of the thread that computed them.
+pub fn finished_product<T: Real>(
+    a: View<'_, T>,
+    b: View<'_, T>,
+    finish: impl Fn(usize, &mut [T]) + Sync,
+) -> Matrix<T> {
+    let mut out = Matrix::zeros(a.n_rows(), b.n_cols());
+    let parts = parts(a, b);
+    divide(parts, 0, out.faer_mut(), a.0, b.0, &|first, mut out, a, b| {
+        matmul::matmul(out.rb_mut(), Accum::Replace, a, b, T::one_impl(), Par::Seq);
+        for column in out.col_iter_mut() {
+            if let Some(column) = column.try_as_col_major_mut() {
+                finish(first, column.as_slice_mut());
+            }
+        }
+    });
+    out
+}
+
 /// `out = a b`, where `out` has the shape of the product.
 pub fn product_into<T: Real>(out: &mut Matrix<T>, a: View<'_, T>, b: View<'_, T>) {
-    let par = parallelism(a.n_rows() * a.n_cols() * b.n_cols());
-    matmul::matmul(out.faer_mut(), Accum::Replace, a.0, b.0, T::one_impl(), par);
+    let parts = parts(a, b);
+    divide(parts, 0, out.faer_mut(), a.0, b.0, &|_, out, a, b| {
+        matmul::matmul(out, Accum::Replace, a, b, T::one_impl(), Par::Seq);
+    });
 }
 
 /// `out += alpha a b`.
 pub fn add_product<T: Real>(out: &mut Matrix<T>, alpha: T, a: View<'_, T>, b: View<'_, T>) {
-    let par = parallelism(a.n_rows() * a.n_cols() * b.n_cols());
-    matmul::matmul(out.faer_mut(), Accum::Add, a.0, b.0, alpha, par);
+    let parts = parts(a, b);
+    divide(parts, 0, out.faer_mut(), a.0, b.0, &|_, out, a, b| {
+        matmul::matmul(out, Accum::Add, a, b, alpha, Par::Seq);
+    });
+}
+
+/// How many threads a product is divided among.
+fn parts<T: Real>(a: View<'_, T>, b: View<'_, T>) -> usize {
+    parallelism(a.n_rows() * a.n_cols() * b.n_cols()).degree()
+}
+
+/// Divides a product among threads along its longer side, each part with its first row. The caller computes a part
+/// itself: it neither hands over all of the work nor waits for threads that are still asleep, as the matrix crate does. For
+/// a few rows, that takes as long as the product.
+fn divide<T: Real>(
+    parts: usize,
+    first: usize,
+    out: MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    multiply: &(impl Fn(usize, MatMut<'_, T>, MatRef<'_, T>, MatRef<'_, T>) + Sync),
+) {
+    if parts <= 1 {
+        return multiply(first, out, a, b);
+    }
+    let (here, there) = (parts / 2, parts - parts / 2);
+    let share = |length: usize| (length * here / parts).next_multiple_of(ALIGNED).min(length);
+    rayon::in_place_scope(|scope| {
+        if out.nrows() >= out.ncols() {
+            let middle = share(out.nrows());
+            let (top, bottom) = out.split_at_row_mut(middle);
+            let (a, a_below) = a.split_at_row(middle);
+            scope.spawn(move |_| divide(there, first + middle, bottom, a_below, b, multiply));
+            divide(here, first, top, a, b, multiply);
+        } else {
+            let middle = share(out.ncols());
+            let (left, right) = out.split_at_col_mut(middle);
+            let (b, b_right) = b.split_at_col(middle);
+            scope.spawn(move |_| divide(there, first, right, a, b_right, multiply));
+            divide(here, first, left, a, b, multiply);
+        }
+    });
 }
 
 /// Adds `sign · aᵀ a` to a lower triangle, column after column: products in the precision of `a`, sums in double.
@@ -509,13 +576,15 @@ pub fn solve_positive_definite(a: &Matrix<f64>, b: &Matrix<f64>) -> Option<Matri
 }
 
 /// The least-squares solution of `a x = b` for a tall `a` of full column rank, by a QR decomposition.
+///
+/// The one function here whose last bits depend on the number of threads: it checks the others, and no model uses it.
 pub fn least_squares(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
     let x = a.view().0.qr().solve_lstsq(b.view().0);
     Matrix::from_fn(a.n_cols(), b.n_cols(), |i, j| x[(i, j)])
 }
 
 fn parallelism(multiply_adds: usize) -> Par {
-    if multiply_adds < PARALLEL_WORK || rayon::current_thread_index().is_some() {
+    if multiply_adds < PARALLEL_WORK || is_alone() {
         Par::Seq
     } else {
         Par::rayon(0)
@@ -525,6 +594,7 @@ fn parallelism(multiply_adds: usize) -> Par {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::alone;
 
     /// Reproducible numbers in [-1, 1).
     fn random(n_rows: usize, n_cols: usize) -> Matrix<f64> {
@@ -551,6 +621,65 @@ mod tests {
                         .sum();
                     let expected = (i + 2 * j) as f64 + sign * inner;
                     assert!((found - expected).abs() < 1e-5, "({i}, {j}) of {n_cols}");
+                }
+            }
+        }
+    }
+
+    /// Whatever products and solves give, by name.
+    fn everything<T: Real>(a: &Matrix<T>, b: &Matrix<T>) -> Vec<(&'static str, Matrix<T>)> {
+        let mut square = gram(a.view());
+        (0..square.n_cols()).for_each(|j| square[(j, j)] = T::nearest(square[(j, j)].into() + 1.0));
+        let factor = Cholesky::new(square.clone()).unwrap();
+        vec![
+            ("product", product(a.view(), b.view())),
+            ("transposed product", product(b.t(), a.t())),
+            ("Gram matrix", square),
+            ("inverse factor", factor.inverse_factor()),
+            ("solve", factor.solve(b)),
+            ("forward", factor.forward(b.clone())),
+            ("backward", factor.backward(b.clone())),
+            (
+                "trace",
+                Matrix::from_fn(1, 1, |_, _| T::nearest(factor.trace_of_inverse())),
+            ),
+            ("factor", factor.factor),
+        ]
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        // All but the smallest are divided among threads; some are deeper than what a product sums up at a time.
+        for (n_rows, n_cols, n_rhs) in [
+            (9, 5, 2),
+            (64, 784, 680),
+            (700, 513, 1),
+            (300, 129, 257),
+            (2500, 900, 40),
+        ] {
+            let (a, b) = (random(n_rows, n_cols), random(n_cols, n_rhs));
+            let single = (a.to_f32(), b.to_f32());
+            let all = || {
+                let mut sums = vec![0.0; n_cols * (n_cols + 1) / 2];
+                add_gram_packed(&mut sums, single.0.view(), 1.0);
+                let sums = Matrix {
+                    n_rows: sums.len(),
+                    n_cols: 1,
+                    values: sums,
+                };
+                let in_single = everything(&single.0, &single.1).into_iter();
+                // Single precision fits into double, so that one comparison is enough.
+                let in_single = in_single.map(|(name, values)| (name, values.to_f64()));
+                [everything(&a, &b), in_single.collect(), vec![("sums", sums)]].concat()
+            };
+            let expected = alone(all);
+            for threads in [1, 2, 3] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                let found = pool.build().unwrap().install(all);
+                for ((name, expected), (_, found)) in expected.iter().zip(&found) {
+                    let mut pairs = expected.values.iter().zip(&found.values);
+                    let same = pairs.all(|(a, b)| a.to_bits() == b.to_bits());
+                    assert!(same, "{name} of {n_rows} x {n_cols} on {threads} threads");
                 }
             }
         }

@@ -10,15 +10,18 @@
 //! assert_eq!(product(a.view(), a.t())[(0, 0)], 4.0);
 //! ```
 
+mod alone;
 mod linalg;
 mod rng;
 mod room;
 mod scores;
 mod simd;
 
+pub use alone::alone;
 pub use linalg::{
-    Cholesky, Matrix, Real, View, add_gram_lower, add_gram_packed, add_product, gram, least_squares,
-    mirror_lower, product, product_into, solve_positive_definite, square_lengths, subtract_gram_lower,
+    Cholesky, Matrix, Real, View, add_gram_lower, add_gram_packed, add_product, finished_product, gram,
+    least_squares, mirror_lower, product, product_into, solve_positive_definite, square_lengths,
+    subtract_gram_lower,
 };
 pub use rng::{Random, Stream};
 pub use room::there_is_room;

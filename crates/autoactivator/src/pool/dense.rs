@@ -9,15 +9,12 @@ use super::{Activation, FirstTask, Nodes, Pool, Recipe, USUAL_NODES, described, 
 use crate::data::{Rows, Table};
 use crate::error::Error;
 use crate::format::Container;
-use crate::math::{Matrix, View, product};
+use crate::math::{Matrix, View, finished_product, product};
 use crate::onnx::{Graph, Value};
 use crate::params::Precision;
 
 /// Name of this kind in a file.
 pub(super) const KIND: &str = "nodes";
-
-/// Below this many rows one thread is fast enough.
-const FEW_ROWS: usize = 16;
 
 /// The paper's nodes: weights and biases uniform in [-scope, scope].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -133,27 +130,25 @@ struct Description {
 
 /// g(xW + b) row after row: `(n_samples, n_nodes)`.
 pub(super) fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -> Vec<f32> {
-    let mut h = match precision {
+    let activate = |first: usize, of_row: &mut [f32]| {
+        let biases = &nodes.biases[first..first + of_row.len()];
+        nodes.activation.apply_in_turn(of_row, biases);
+    };
+    match precision {
         Precision::F32 => {
             let x: View<'_, f32> = x.into();
-            product(nodes.weights.t(), x.t())
+            finished_product(nodes.weights.t(), x.t(), activate).into_values()
         }
         // Rounding in single precision depends on how many rows are multiplied at a time; this does not,
         // except for ties.
         Precision::F64 => {
             let x = Matrix::from_fn(x.n_features(), x.len(), |j, i| f64::from(x.row(i)[j]));
-            product(nodes.weights.to_f64().t(), x.view()).to_f32()
+            let mut h = product(nodes.weights.to_f64().t(), x.view()).to_f32();
+            let rows = h.values_mut().par_chunks_mut(nodes.len().max(1));
+            rows.for_each(|row| activate(0, row));
+            h.into_values()
         }
-    };
-    let activate = |row: &mut [f32]| nodes.activation.apply_in_turn(row, &nodes.biases);
-    let n_nodes = nodes.len().max(1);
-    // For a few rows, waking a second thread takes longer than the work itself.
-    if x.len() < FEW_ROWS {
-        h.values_mut().chunks_mut(n_nodes).for_each(activate);
-    } else {
-        h.values_mut().par_chunks_mut(n_nodes).for_each(activate);
     }
-    h.into_values()
 }
 
 impl Pool for Dense {

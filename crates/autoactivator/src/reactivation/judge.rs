@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::TILE_ROWS;
 use super::supervisor::{Reduction, reduction};
-use crate::math::{Matrix, View, gram, product};
+use crate::math::{Matrix, View, alone, gram, product};
 use crate::pool::Nodes;
 
 /// Approximate number of nodes of a tile.
@@ -105,7 +105,9 @@ impl<'a> Trial<'a> {
             self.run(together, start..end);
         }
         let standings = batches.par_iter().map(|&b| &self.standings[b]);
-        standings.map(|at| reduction(&at.gram, &at.projections)).collect()
+        standings
+            .map(|at| alone(|| reduction(&at.gram, &at.projections)))
+            .collect()
     }
 
     fn run(&mut self, batches: Vec<usize>, rows: Range<usize>) {
@@ -121,8 +123,10 @@ impl<'a> Trial<'a> {
             .map(|tile| {
                 let (group, rows) = leg.part(tile);
                 let columns = group.start * self.l..group.end * self.l;
-                let outputs = nodes.outputs_by_row(columns, self.x.rows(rows.clone()));
-                Tile::new(outputs, self.e.rows(rows), self.l)
+                alone(|| {
+                    let outputs = nodes.outputs_by_row(columns, self.x.rows(rows.clone()));
+                    Tile::new(outputs, self.e.rows(rows), self.l)
+                })
             })
             .collect();
         for (at, tile) in tiles.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::data::ClassList;
 use crate::data::{Labels, Rows, check_rows, check_task};
 use crate::error::Error;
 use crate::learner::{Input, Learner, Observer, Size};
-use crate::math::{Matrix, argmax, argmax_among, softmax};
+use crate::math::{Matrix, alone, argmax, argmax_among, softmax};
 use crate::params::Checked;
 use crate::pool::{Convolution, Nodes, Pool};
 
@@ -405,7 +405,10 @@ impl Learner for Reactivation {
             return Ok(each_alone(x));
         }
         let chunks: Vec<Rows<'_>> = x.chunks(JUDGED_TOGETHER).collect();
-        let predicted: Vec<Vec<u32>> = chunks.into_par_iter().map(each_alone).collect();
+        let predicted: Vec<Vec<u32>> = chunks
+            .into_par_iter()
+            .map(|rows| alone(|| each_alone(rows)))
+            .collect();
         Ok(predicted.concat())
     }
 
@@ -428,8 +431,10 @@ impl Learner for Reactivation {
         let predicted: Vec<Vec<u32>> = chunks
             .into_par_iter()
             .map(|rows| {
-                let read = Read::new(self.module.as_ref(), rows);
-                self.each_alone(read.rows(), &told, |class| among.contains(&class))
+                alone(|| {
+                    let read = Read::new(self.module.as_ref(), rows);
+                    self.each_alone(read.rows(), &told, |class| among.contains(&class))
+                })
             })
             .collect();
         Ok(predicted.concat())

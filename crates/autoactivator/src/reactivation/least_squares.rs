@@ -12,7 +12,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::TILE_ROWS;
-use crate::math::{Matrix, add_product, gram, product, solve_positive_definite, vectorised};
+use crate::math::{Matrix, add_product, alone, gram, product, solve_positive_definite, vectorised};
 
 /// Part of its length that a new column must keep after projection to count as a new direction. Node outputs
 /// carry the rounding of single precision, so anything below is noise.
@@ -87,16 +87,20 @@ impl StepwiseFit {
         let correct = |(rows, z): &mut (Range<usize>, Matrix<f64>), d: &Matrix<f64>| {
             add_product(z, -1.0, q(rows), d.t());
         };
-        let projections: Vec<Matrix<f64>> = z.par_iter().map(projected).collect();
+        let projections: Vec<Matrix<f64>> = z.par_iter().map(|tile| alone(|| projected(tile))).collect();
         let mut d = self.sum(&projections, g.n_cols());
         let correct_and_project = |tile: &mut (Range<usize>, Matrix<f64>)| {
             correct(tile, &d);
             projected(tile)
         };
-        let corrections: Vec<Matrix<f64>> = z.par_iter_mut().map(correct_and_project).collect();
+        let corrections: Vec<Matrix<f64>> = z
+            .par_iter_mut()
+            .map(|tile| alone(|| correct_and_project(tile)))
+            .collect();
         let correction = self.sum(&corrections, g.n_cols());
         if !is_negligible(&correction, &z) {
-            z.par_iter_mut().for_each(|tile| correct(tile, &correction));
+            z.par_iter_mut()
+                .for_each(|tile| alone(|| correct(tile, &correction)));
             add(d.values_mut(), correction.values());
         }
         (stacked(&z, n, g.n_cols()), d)

@@ -13,7 +13,7 @@ use super::screen::HEATS;
 use super::threshold::{REST, threshold};
 use crate::error::Error;
 use crate::learner::{Observer, Step};
-use crate::math::{Matrix, View, add_product, product};
+use crate::math::{Matrix, View, add_product, alone, product};
 use crate::math::{Random, Stream};
 use crate::pool::Activation;
 use crate::pool::{NodeId, Nodes};
@@ -334,8 +334,9 @@ impl<'a> GrowingLayer<'a> {
                 break stop;
             }
             let l = self.params.step_size.min(self.params.l_max - self.fit.n_nodes());
-            // On a thread of the pool, the many small parallel parts of a step begin at once, without a handover.
-            let Some(refitted) = rayon::scope(|_| self.take_step(l))? else {
+            // On a thread of the pool, the many small parallel parts of a step begin at once, without a handover. Products
+            // between these parts are too small to be divided.
+            let Some(refitted) = rayon::scope(|_| alone(|| self.take_step(l)))? else {
                 break Stop::NoCandidate;
             };
             weights = refitted;

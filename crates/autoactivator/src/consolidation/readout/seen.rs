@@ -4,6 +4,9 @@ use super::evidence::Evidence;
 use super::jury::Jury;
 use crate::math::{Matrix, Real, product};
 
+/// Products of the witnesses at some places.
+type Products<'a> = Box<dyn Fn(&[usize]) -> Matrix<f64> + Sync + 'a>;
+
 /// Witnesses beside the evidence. All points are about the mean of all rows, and all products are by A⁻¹.
 pub struct Seen<'a> {
     pub jury: &'a Jury<'a>,
@@ -22,7 +25,7 @@ pub struct Seen<'a> {
     /// Squared length of each witness.
     pub lengths: Vec<f64>,
     /// Products of the witnesses at some places.
-    pub products: Box<dyn Fn(&[usize]) -> Matrix<f64> + Sync + 'a>,
+    pub products: Products<'a>,
 }
 
 impl<'a> Seen<'a> {

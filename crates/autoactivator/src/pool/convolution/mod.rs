@@ -20,7 +20,7 @@ use super::{FirstTask, Pool, check_image, described, fits, read_description};
 use crate::data::{ImageShape, Rows, Table};
 use crate::error::Error;
 use crate::format::Container;
-use crate::math::{Matrix, Random, vectorised};
+use crate::math::{Matrix, Random, alone, vectorised};
 use crate::onnx::{Graph, Value};
 use crate::params::Precision;
 use respond::{Responder, pad, padded_shape};
@@ -248,10 +248,12 @@ impl Pool for Convolution {
             .for_each_init(
                 || self.responders(),
                 |responders, (out, pixels)| {
-                    vectorised(
-                        #[inline(always)]
-                        || self.outputs_of(pixels, responders, out),
-                    );
+                    alone(|| {
+                        vectorised(
+                            #[inline(always)]
+                            || self.outputs_of(pixels, responders, out),
+                        );
+                    });
                 },
             );
         Table::from_whole_rows(values, self.n_nodes())

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::inverse::Taken;
 use crate::consolidation::witness::Witness;
-use crate::math::{Matrix, product};
+use crate::math::{Matrix, alone, product};
 
 /// Witnesses whose outputs are taken to double precision at a time.
 const AT_ONCE: usize = 16;
@@ -55,7 +55,10 @@ pub fn beside(witnesses: &[Known], origin: &[f64], x: &Matrix<f64>) -> Matrix<f6
                 );
             }
             let h = Matrix::from_columns(h, n, part.len());
-            h.map_or_else(|| Matrix::zeros(x.n_cols(), 0), |h| product(x.t(), h.view()))
+            h.map_or_else(
+                || Matrix::zeros(x.n_cols(), 0),
+                |h| alone(|| product(x.t(), h.view())),
+            )
         })
         .collect();
     let mut all = Matrix::zeros(x.n_cols(), 0);
@@ -89,7 +92,7 @@ pub fn lose(
     let members = members(witnesses, blocks.len());
     blocks.par_iter_mut().zip(members).for_each(|(block, members)| {
         let seen = seen.gather(members.iter().copied());
-        let lost = product(seen.t(), taken.weighed(&seen).view());
+        let lost = alone(|| product(seen.t(), taken.weighed(&seen).view()));
         block
             .values_mut()
             .iter_mut()
