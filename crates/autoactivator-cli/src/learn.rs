@@ -36,6 +36,7 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
         None => begin(args, &rows)?,
     };
     rows.remember(&mut model);
+    rows.tell_runtime();
     let source = rows.source(&model)?;
     if let Some(source) = source.as_ref().filter(|_| !args.again) {
         model.check_new(source, &args.classes)?;
