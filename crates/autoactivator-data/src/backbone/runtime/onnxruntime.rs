@@ -1,7 +1,7 @@
 //! Backbones on ONNX Runtime: one session per core, each on one thread.
 //!
-//! Sessions of one thread each do up to 1.7 times as much as one session that divides every operator among two cores,
-//! and their results do not depend on the number of cores.
+//! Runs of one thread each, beside each other, are faster than runs that divide every operator among the cores: see
+//! "Feature extraction" in `docs/performance.md`.
 
 use std::num::NonZero;
 use std::sync::{Condvar, Mutex, PoisonError};
