@@ -37,7 +37,6 @@ fn write(args: &FeaturesArgs, output: &Path) -> Result<()> {
         PartName::Test => Part::Test,
     };
     let rows = RowSource::open(&args.rows, part, &Expected::default())?;
-    rows.tell_runtime();
     let mut writer = TableWriter::create(output, rows.features(), rows.origin())?;
     let (mut n_rows, mut n_features) = (0, 0);
     for batch in rows.batches()? {
@@ -46,6 +45,7 @@ fn write(args: &FeaturesArgs, output: &Path) -> Result<()> {
         writer.write(&batch)?;
     }
     writer.finish()?;
+    rows.tell_runtime();
     say!(
         "{}: {} of {}",
         args.output.display(),

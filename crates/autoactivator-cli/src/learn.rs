@@ -36,7 +36,6 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
         None => begin(args, &rows)?,
     };
     rows.remember(&mut model);
-    rows.tell_runtime();
     let source = rows.source(&model)?;
     if let Some(source) = source.as_ref().filter(|_| !args.again) {
         model.check_new(source, &args.classes)?;
@@ -53,6 +52,7 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     for warning in &receipt.warnings {
         say!("warning: {warning}");
     }
+    rows.tell_runtime();
     say!("{}: {receipt}", args.model.display());
     Ok(())
 }

@@ -207,7 +207,7 @@ impl<'a> RowSource<'a> {
         }
     }
 
-    /// Says what runs the backbones, if there are any.
+    /// Says what ran the backbones, if there are any.
     pub fn tell_runtime(&self) {
         if let (Content::Images(_), Some(origin)) = (&self.content, self.origin())
             && let Some(runtimes) = runtimes_of(&origin)

@@ -391,3 +391,17 @@ fn identities_differ_by_content_and_settings_but_not_by_name() {
         identity(&a, 16)
     );
 }
+
+#[test]
+fn the_runtime_is_told_with_its_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = write_tiny(folder.path(), "tiny", 1);
+    let told = open(&tiny, at(16)).unwrap().identity().runtime.clone().unwrap();
+    let workspace = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml")).unwrap();
+    let stated = workspace
+        .lines()
+        .find(|line| line.starts_with("rten = "))
+        .unwrap();
+    let version = told.strip_prefix("rten ").unwrap();
+    assert!(stated.contains(&format!("\"{version}\"")), "{told}, but {stated}");
+}
