@@ -24,6 +24,10 @@ pub enum Job {
     Predict(Predict),
     /// Writes a stored model as an ONNX file.
     Onnx(Onnx),
+    /// Turns a folder of images into features.
+    Extract(Extract),
+    /// Runs an ONNX model on `rten`.
+    Network(Network),
 }
 
 /// How the classes of a data set arrive.
@@ -125,4 +129,32 @@ pub struct Onnx {
     pub model: String,
     /// The file.
     pub path: PathBuf,
+}
+
+/// Turns all images of a folder into features, on all cores, without a cache. Opening the backbone is not timed.
+#[derive(Debug, Deserialize)]
+pub struct Extract {
+    /// The images.
+    pub folder: PathBuf,
+    /// Their height and width for the backbone.
+    pub size: usize,
+    /// The backbone.
+    pub backbone: PathBuf,
+    /// The runtime, written as on the command line; without one, images are only decoded and resized.
+    pub runtime: Option<String>,
+}
+
+/// Runs an ONNX model `times` times in each thread, all at once, as the extraction of features does.
+#[derive(Debug, Deserialize)]
+pub struct Network {
+    /// The model.
+    pub model: PathBuf,
+    /// Name of the output to compute.
+    pub output: String,
+    /// Shape of each input. With four sides it holds floats, else whole numbers.
+    pub shape: Vec<usize>,
+    /// Number of threads.
+    pub threads: usize,
+    /// Number of runs of each thread.
+    pub times: usize,
 }

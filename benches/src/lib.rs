@@ -4,9 +4,11 @@
 //! same rows, without timing program starts or file reads. The micro-benchmarks use only [`data`].
 
 pub mod data;
+mod extract;
 mod job;
 mod learn;
 mod memory;
+mod network;
 mod predict;
 mod share;
 mod worker;

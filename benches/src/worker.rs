@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::data::DataSpec;
 use crate::job::Job;
-use crate::{learn, memory, predict, share};
+use crate::{extract, learn, memory, network, predict, share};
 
 /// Data and models that jobs share.
 #[derive(Default)]
@@ -45,6 +45,8 @@ impl Worker {
             Job::Recruit(job) => memory::recruit(self, job),
             Job::Predict(job) => predict::run(self, job),
             Job::Onnx(job) => predict::export(self, job),
+            Job::Extract(job) => extract::run(job),
+            Job::Network(job) => network::run(job),
         }
     }
 

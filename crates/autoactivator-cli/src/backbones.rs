@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use autoactivator_data::dataset;
-use autoactivator_data::{Backbone, BackboneSpec, Extractor, Identity, Origin, Settings};
+use autoactivator_data::{Backbone, BackboneSpec, Extractor, Identity, Origin, Runtime, Settings};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -39,7 +39,10 @@ pub fn open(args: &ImageArgs, data: &DataArgs, expected: &Expected<'_>) -> Resul
     {
         bail!("{option} is a setting of a backbone: give the backbone with --backbone");
     }
-    let backbones = found.iter().map(|(path, known)| open_one(args, path, *known));
+    let backbones = found.iter().map(|(path, known)| {
+        let runtime = runtime(args, known.filter(|_| expected.exact));
+        open_one(args, path, *known, runtime)
+    });
     let backbones: Vec<Backbone> = backbones.collect::<Result<_>>()?;
     Ok((!backbones.is_empty()).then_some(Extractor::Backbones(backbones)))
 }
@@ -78,7 +81,20 @@ fn of_content<'a>(remembered: &'a [Identity], path: &Path) -> Result<Option<&'a 
     Ok(remembered.iter().find(|identity| identity.sha256 == sha256))
 }
 
-fn open_one(args: &ImageArgs, path: &Path, known: Option<&Identity>) -> Result<Backbone> {
+/// The runtime to use. Rows that must be `the_same` to the last bit come from the runtime that computed them before; a
+/// model that does not name it comes from a time when that was `rten`.
+fn runtime(args: &ImageArgs, the_same: Option<&Identity>) -> Runtime {
+    let by_rten = |identity: &Identity| {
+        let before = identity.runtime.as_deref();
+        before.is_none_or(|name| Runtime::of_name(name) == Some(Runtime::Rten))
+    };
+    match args.runtime {
+        Runtime::Auto if the_same.is_some_and(by_rten) => Runtime::Rten,
+        asked => asked,
+    }
+}
+
+fn open_one(args: &ImageArgs, path: &Path, known: Option<&Identity>, runtime: Runtime) -> Result<Backbone> {
     let given = args.backbone_spec();
     let spec = match known {
         Some(identity) => {
@@ -87,8 +103,8 @@ fn open_one(args: &ImageArgs, path: &Path, known: Option<&Identity>) -> Result<B
         }
         None => given,
     };
-    let backbone = Backbone::open(path, spec, args.engine)?;
-    if let Some(note) = backbone.note() {
+    let backbone = Backbone::open(path, spec, runtime)?;
+    for note in backbone.notes() {
         say!("note: {note}");
     }
     Ok(backbone)

@@ -45,6 +45,7 @@ fn write(args: &FeaturesArgs, output: &Path) -> Result<()> {
         writer.write(&batch)?;
     }
     writer.finish()?;
+    rows.tell_runtime();
     say!(
         "{}: {} of {}",
         args.output.display(),

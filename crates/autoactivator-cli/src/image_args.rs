@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use autoactivator_data::{BackboneSpec, Channels, Engine, Layout, Preset};
+use autoactivator_data::{BackboneSpec, Channels, Layout, Preset, Runtime};
 use clap::Args;
 
 use crate::args::named;
@@ -42,9 +42,9 @@ pub struct ImageArgs {
     #[arg(long, value_name = "R,G,B", value_parser = three, help_heading = "Images")]
     pub scale: Option<Three>,
 
-    /// Engine that runs the backbone: rten, or ort if it was built in
-    #[arg(long, default_value = "rten", help_heading = "Images")]
-    pub engine: Engine,
+    /// What runs the backbone: onnxruntime, rten (slower, but built in), or auto: onnxruntime if it is installed
+    #[arg(long, default_value = "auto", help_heading = "Images")]
+    pub runtime: Runtime,
 
     /// Folder where computed features are kept for later runs [default: the user's cache folder]
     #[arg(long, value_name = "DIR", help_heading = "Images")]

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use autoactivator::Model;
 use autoactivator::model::{describe, summary};
-use autoactivator_data::origin::name_of;
+use autoactivator_data::origin::{name_of, runtimes_of};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
@@ -29,9 +29,11 @@ fn with_ledger(mut description: Value, model: &Model) -> Value {
     description
 }
 
-/// What computes the rows, if that is known.
+/// What computed the rows, if that is known.
 fn origin(model: &Model) -> String {
-    model
-        .origin()
-        .map_or_else(String::new, |origin| format!("rows from {}\n", name_of(origin)))
+    let Some(origin) = model.origin() else {
+        return String::new();
+    };
+    let runtimes = runtimes_of(origin).map_or_else(String::new, |runtimes| format!(", run by {runtimes}"));
+    format!("rows from {}{runtimes}\n", name_of(origin))
 }

@@ -52,6 +52,7 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     for warning in &receipt.warnings {
         say!("warning: {warning}");
     }
+    rows.tell_runtime();
     say!("{}: {receipt}", args.model.display());
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use autoactivator::{ImageShape, Labels, Model, Source, Table, counted};
 use autoactivator_data::dataset::{self, Source as Place};
-use autoactivator_data::origin::difference;
+use autoactivator_data::origin::{difference, runtimes_of};
 use autoactivator_data::table::{NO_CLASSES, Reading};
 use autoactivator_data::{
     Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin, Part,
@@ -49,6 +49,8 @@ pub struct Expected<'a> {
     pub file: Option<&'a Path>,
     /// The column that weighs the rows.
     pub weight: Option<&'a str>,
+    /// Whether each row must be the same to the last bit as when it was learned.
+    pub exact: bool,
 }
 
 impl<'a> Expected<'a> {
@@ -59,6 +61,7 @@ impl<'a> Expected<'a> {
             features: model.and_then(|model| model.features()),
             origin: model.and_then(|model| model.origin()),
             weight: None,
+            exact: false,
         }
     }
 }
@@ -201,6 +204,15 @@ impl<'a> RowSource<'a> {
             Content::Table(table) => table.origin(),
             Content::Images(images) => serde_json::to_value(images.extractor.origin()).ok(),
             Content::Memory(..) => None,
+        }
+    }
+
+    /// Says what ran the backbones, if there are any.
+    pub fn tell_runtime(&self) {
+        if let (Content::Images(_), Some(origin)) = (&self.content, self.origin())
+            && let Some(runtimes) = runtimes_of(&origin)
+        {
+            say!("{}: features by {runtimes}", self.args.name());
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use autoactivator_data::{
-    Backbone, BackboneSpec, Cache, Engine, Error, ExtractOptions, Extractor, ImageFolder,
+    Backbone, BackboneSpec, Cache, Error, ExtractOptions, Extractor, ImageFolder, Runtime,
 };
 
 fn main() -> Result<(), Error> {
@@ -15,9 +15,9 @@ fn main() -> Result<(), Error> {
         return Ok(());
     };
     let start = Instant::now();
-    let backbone = Backbone::open(Path::new(backbone), BackboneSpec::default(), Engine::default())?;
+    let backbone = Backbone::open(Path::new(backbone), BackboneSpec::default(), Runtime::default())?;
     println!("{} is ready after {:.2?}", backbone.identity(), start.elapsed());
-    if let Some(note) = backbone.note() {
+    for note in backbone.notes() {
         println!("{note}");
     }
     let folder = ImageFolder::open(Path::new(folder))?;

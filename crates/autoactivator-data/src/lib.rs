@@ -22,7 +22,7 @@
 //!
 //! # Features
 //!
-//! All but `ort` are on by default. Tables of csv, npy, idx and safetensors need none of them. A file that a build
+//! All are on by default. Tables of csv, npy, idx and safetensors need none of them. A file that a build
 //! cannot read is refused with the name of the missing feature.
 //!
 //! | feature | what it adds |
@@ -31,7 +31,7 @@
 //! | `npz` | arrays in NumPy's npz files |
 //! | `images` | folders of images: decoded, resized, taken as pixels |
 //! | `backbones` | frozen ONNX models that turn images into features, on a runtime written in Rust |
-//! | `ort` | the same on ONNX Runtime, whose shared library `ORT_DYLIB_PATH` names |
+//! | `ort` | the same on ONNX Runtime where that is installed |
 //! | `fetch` | `dataset::fetch`: data sets known by name, over HTTP |
 
 #[cfg(feature = "images")]
@@ -53,7 +53,7 @@ pub mod shard;
 pub mod table;
 
 #[cfg(feature = "images")]
-pub use backbone::{Backbone, BackboneSpec, Engine, Preset};
+pub use backbone::{Backbone, BackboneSpec, Preset, Runtime};
 pub use batch::{Batch, Batches};
 #[cfg(feature = "images")]
 pub use cache::Cache;

@@ -8,12 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use autoactivator_data::{
-    Backbone, BackboneSpec, Channels, Engine, Filter, Layout, Preset, Resize, RgbImage,
+    Backbone, BackboneSpec, Channels, Filter, Layout, Preset, Resize, RgbImage, Runtime,
 };
 use common::*;
 
 fn open(path: &Path, given: BackboneSpec) -> Result<Backbone, String> {
-    Backbone::open(path, given, Engine::Rten).map_err(|error| error.to_string())
+    Backbone::open(path, given, Runtime::Rten).map_err(|error| error.to_string())
 }
 
 #[track_caller]
@@ -150,7 +150,7 @@ fn a_file_beside_the_model_states_settings_and_the_caller_overrides_them() {
         "some.net.onnx",
         &tiny(1, &ANY_IMAGES, &[features_output()]),
     );
-    let note = open(&path, at(16)).unwrap().note().map(str::to_owned);
+    let note = open(&path, at(16)).unwrap().notes().first().cloned();
     assert!(note.is_some_and(|note| note.contains("ImageNet") && note.contains("some.net.toml")));
     let toml = "size = 24\nchannels = 'bgr'\nmean = [1, 2, 3.5]\nscale = [4, 5, 6]\nfilter = 'bicubic'\nresize = 'crop:0.9'";
     fs::write(folder.path().join("some.net.toml"), toml).unwrap();
@@ -164,7 +164,7 @@ fn a_file_beside_the_model_states_settings_and_the_caller_overrides_them() {
         (settings.filter, settings.resize),
         (Filter::Bicubic, Resize::Crop(0.9))
     );
-    assert_eq!(backbone.note(), None);
+    assert_eq!(backbone.notes(), [""; 0]);
     assert_eq!(open(&path, at(32)).unwrap().identity().settings.size, 32);
     for (toml, part) in [
         ("sise = 24", "sise"),
@@ -390,4 +390,18 @@ fn identities_differ_by_content_and_settings_but_not_by_name() {
         serde_json::from_str::<autoactivator_data::Identity>(&json).unwrap(),
         identity(&a, 16)
     );
+}
+
+#[test]
+fn the_runtime_is_told_with_its_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = write_tiny(folder.path(), "tiny", 1);
+    let told = open(&tiny, at(16)).unwrap().identity().runtime.clone().unwrap();
+    let workspace = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml")).unwrap();
+    let stated = workspace
+        .lines()
+        .find(|line| line.starts_with("rten = "))
+        .unwrap();
+    let version = told.strip_prefix("rten ").unwrap();
+    assert!(stated.contains(&format!("\"{version}\"")), "{told}, but {stated}");
 }

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use autoactivator_data::{
-    Backbone, BackboneSpec, Batch, Cache, Engine, Error, ExtractOptions, Extractor, ImageFolder, ImageRows,
-    Origin, Pixels,
+    Backbone, BackboneSpec, Batch, Cache, Error, ExtractOptions, Extractor, ImageFolder, ImageRows, Origin,
+    Pixels, Runtime,
 };
 use common::*;
 use image::{GrayImage, Luma};
@@ -38,7 +38,7 @@ impl Place {
     fn extractor(&self, seeds: &[u32]) -> Extractor {
         let open = |seed: &u32| {
             let path = write_tiny(&self.dir.path().join("backbones"), &format!("tiny{seed}"), *seed);
-            Backbone::open(&path, BackboneSpec::default(), Engine::Rten).unwrap()
+            Backbone::open(&path, BackboneSpec::default(), Runtime::Rten).unwrap()
         };
         Extractor::Backbones(seeds.iter().map(open).collect())
     }

@@ -66,6 +66,7 @@ pub fn unlearn(args: &UnlearnArgs) -> Result<()> {
     let mut model = load(&args.model)?;
     let expected = Expected {
         weight: args.weight.as_deref(),
+        exact: true,
         ..Expected::of(Some(&model), &args.model)
     };
     let rows = RowSource::open(&args.rows, Part::Train, &expected)?;

@@ -20,19 +20,19 @@ use crate::image::RgbImage;
 use crate::origin::Identity;
 pub use preset::Preset;
 use resolve::resolve;
-pub use runtime::Engine;
-use runtime::{Graph, Runtime};
+pub use runtime::Runtime;
+use runtime::{Graph, Network};
 pub use spec::BackboneSpec;
 
 /// An ONNX image model, ready to turn images into features.
 pub struct Backbone {
     path: PathBuf,
     identity: Identity,
-    runtime: Box<dyn Runtime>,
+    network: Box<dyn Network>,
     /// How many images it takes at a time, when that is fixed.
     fixed_batch: Option<usize>,
     n_features: usize,
-    note: Option<String>,
+    notes: Vec<String>,
 }
 
 impl Backbone {
@@ -40,15 +40,15 @@ impl Backbone {
     ///
     /// Settings in `given` win over those of the TOML file beside the model, and these over the preset's. The model is
     /// run once on a black image, so that one that cannot be run is refused here.
-    pub fn open(path: &Path, given: BackboneSpec, engine: Engine) -> Result<Self, Error> {
+    pub fn open(path: &Path, given: BackboneSpec, runtime: Runtime) -> Result<Self, Error> {
         let onnx = std::fs::read(path).map_err(|cause| io_error(path, cause))?;
         if onnx.is_empty() {
             return Err(bad(path, "is an empty file, not an ONNX model"));
         }
         let sha256 = sha256_of(&onnx);
-        let runtime = runtime::load(engine, onnx).map_err(|reason| bad(path, reason))?;
-        let graph = runtime.graph();
-        let (settings, note) = resolve(path, given, &graph)?;
+        let (network, fallback) = runtime::load(runtime, onnx).map_err(|reason| bad(path, reason))?;
+        let graph = network.graph();
+        let (settings, assumed) = resolve(path, given, &graph)?;
         let mut backbone = Self {
             path: path.to_owned(),
             identity: Identity {
@@ -60,11 +60,12 @@ impl Backbone {
                 sha256,
                 settings,
                 place: None,
+                runtime: Some(network.runtime()),
             },
-            runtime,
+            network,
             fixed_batch: fixed_batch(&graph),
             n_features: 0,
-            note,
+            notes: fallback.into_iter().chain(assumed).collect(),
         };
         let side = backbone.identity.settings.size as u32;
         backbone.n_features = backbone.features(&[&RgbImage::black(side, side)])?.len();
@@ -97,9 +98,9 @@ impl Backbone {
         self.n_features
     }
 
-    /// A note for the user: what had to be assumed about it.
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
+    /// Notes for the user: what had to be assumed about it, and why another runtime runs it than was to be expected.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The features of each image, one image after the other.
@@ -122,7 +123,7 @@ impl Backbone {
         let settings = &self.identity.settings;
         let failed = |reason: String| bad(&self.path, format!("cannot be run: {reason}"));
         let tensor = input::tensor(images, n_images, settings);
-        let output = self.runtime.run(tensor, &settings.output).map_err(failed)?;
+        let output = self.network.run(tensor, &settings.output).map_err(failed)?;
         let rows = output::rows(output, settings.layout).map_err(failed)?;
         let given = rows.shape.first().copied();
         if given != Some(n_images) {

@@ -17,7 +17,7 @@ use crate::error::{Error, bad};
 use crate::image::{ImageFile, ImageFolder};
 
 /// How many batches each thread computes before rows are handed on. With more, threads wait less for the slowest one.
-const BATCHES_PER_THREAD: usize = 8;
+const BATCHES_PER_THREAD: usize = 32;
 
 /// How often the caller is asked whether to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -28,7 +28,7 @@ pub struct ExtractOptions<'a> {
     pub cache: Option<&'a Cache>,
     /// Whether an image that cannot be read ends the stream with an error; by default it is skipped.
     pub strict: bool,
-    /// How many images go through a backbone at a time.
+    /// How many images go through a backbone at a time. More of them were never faster, and slower at 224 px.
     pub batch: usize,
     /// Told how many images are done, and how many there are.
     pub progress: Option<Box<dyn FnMut(usize, usize) + 'a>>,
@@ -41,7 +41,7 @@ impl Default for ExtractOptions<'_> {
         Self {
             cache: None,
             strict: false,
-            batch: 8,
+            batch: 2,
             progress: None,
             interrupted: None,
         }

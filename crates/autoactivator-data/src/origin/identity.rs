@@ -10,7 +10,8 @@ use super::settings::Settings;
 
 /// A backbone and its settings.
 ///
-/// Equal identities mean equal features; what the file is called and where it is does not matter.
+/// Equal identities mean equal features; what the file is called, where it is and which runtime runs it
+/// does not matter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -23,6 +24,9 @@ pub struct Identity {
     /// Where the file was when it was last used, as an absolute path; it does not tell one backbone from another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
+    /// Name and version of the runtime that computed the last features; all runtimes compute the same within rounding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
 }
 
 impl PartialEq for Identity {

@@ -1,7 +1,7 @@
 //! What computed rows: features of one origin mean nothing to a model that was learned from another.
 //!
 //! A model and a table keep an [`Origin`] as JSON, so that both can be read by a build without images or backbones.
-//! [`difference`] compares two of them, and [`name_of`] puts one into words.
+//! [`difference`] compares two of them, [`name_of`] puts one into words, and [`runtimes_of`] says what ran its backbones.
 //!
 //! ```
 //! use autoactivator::ImageShape;
@@ -55,12 +55,14 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// The same origin without the places of files, which are the business of nobody but the owner of a model.
+    /// The same origin without the places of files and the runtime, which are the business of nobody but the owner of a
+    /// model.
     #[must_use]
     pub fn without_places(mut self) -> Self {
         if let Self::Backbones(identities) = &mut self {
             for identity in identities {
                 identity.place = None;
+                identity.runtime = None;
             }
         }
         self
@@ -90,6 +92,19 @@ fn same(a: &Value, b: &Value) -> bool {
         (Some(a), Some(b)) => a == b,
         _ => a == b,
     }
+}
+
+/// The runtimes that its features were last computed by; none if that is not known, or if there is no backbone.
+pub fn runtimes_of(origin: &Value) -> Option<String> {
+    let Ok(Origin::Backbones(identities)) = Origin::deserialize(origin) else {
+        return None;
+    };
+    let mut runtimes: Vec<String> = identities
+        .into_iter()
+        .filter_map(|identity| identity.runtime)
+        .collect();
+    runtimes.dedup();
+    (!runtimes.is_empty()).then(|| runtimes.join(" and "))
 }
 
 /// An origin in words; JSON that is not an [`Origin`] is returned as it is.

@@ -1,8 +1,15 @@
-//! What computes a backbone: a pure Rust runtime, or ONNX Runtime where that was compiled in.
+//! What computes a backbone: ONNX Runtime where it is installed, or a runtime written in Rust.
 //!
-//! [`load`] makes a [`Runtime`] of the bytes of an ONNX file.
+//! [`load`] makes a [`Network`] of the bytes of an ONNX file.
 
 #[cfg(feature = "ort")]
+mod installed;
+#[cfg(feature = "ort")]
+mod library;
+#[cfg(feature = "ort")]
+mod onnxruntime;
+#[cfg(not(feature = "ort"))]
+#[path = "no_ort.rs"]
 mod onnxruntime;
 #[cfg(feature = "backbones")]
 mod pure_rust;
@@ -12,36 +19,52 @@ mod pure_rust;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Which runtime computes a backbone.
+use onnxruntime::OnnxRuntime;
+use pure_rust::PureRust;
+
+/// Which runtime computes a backbone. Features are the same within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Engine {
-    /// `rten`, written in Rust; in builds with the feature `backbones`.
+pub enum Runtime {
+    /// ONNX Runtime where it is installed, else `rten`.
     #[default]
+    Auto,
+    /// `rten`, written in Rust; in builds with the feature `backbones`.
     Rten,
-    /// ONNX Runtime, a shared library that `ORT_DYLIB_PATH` names; in builds with the feature `ort`.
-    #[cfg(feature = "ort")]
-    Ort,
+    /// ONNX Runtime, a shared library that is found where Python packages and libraries are installed, or through
+    /// `ORT_DYLIB_PATH`; in builds with the feature `ort`.
+    OnnxRuntime,
 }
 
-impl FromStr for Engine {
+impl FromStr for Runtime {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
+            "auto" => Ok(Self::Auto),
             "rten" => Ok(Self::Rten),
-            #[cfg(feature = "ort")]
-            "ort" => Ok(Self::Ort),
-            #[cfg(not(feature = "ort"))]
-            "ort" => Err("the runtime ort was not compiled in: build with the feature `ort`".to_owned()),
-            _ => Err(format!("runtime is '{text}', but must be rten or ort")),
+            "onnxruntime" => Ok(Self::OnnxRuntime),
+            _ => Err(format!(
+                "runtime is '{text}', but must be auto, rten or onnxruntime"
+            )),
         }
     }
 }
 
+impl Runtime {
+    /// The runtime that computed features, by the name that an [`Identity`](crate::Identity) keeps of it.
+    pub fn of_name(name: &str) -> Option<Self> {
+        name.split(' ').next()?.parse().ok()
+    }
+}
+
 /// A model that is ready to run. Its errors leave the name of the file to the caller.
-pub(super) trait Runtime: Send + Sync {
+pub(super) trait Network: Send + Sync {
+    /// Name and version of the runtime.
+    fn runtime(&self) -> String;
+
     /// The inputs and outputs of the model.
     fn graph(&self) -> Graph;
 
@@ -49,16 +72,55 @@ pub(super) trait Runtime: Send + Sync {
     fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String>;
 }
 
-/// Loads the bytes of an ONNX file.
-pub(super) fn load(engine: Engine, onnx: Vec<u8>) -> Result<Box<dyn Runtime>, String> {
-    match engine {
-        Engine::Rten => Ok(Box::new(pure_rust::PureRust::load(onnx)?)),
-        #[cfg(feature = "ort")]
-        Engine::Ort => Ok(Box::new(onnxruntime::OnnxRuntime::load(&onnx)?)),
+/// Why ONNX Runtime does not run a model.
+#[cfg_attr(
+    not(feature = "ort"),
+    allow(dead_code, reason = "without the feature it is never found")
+)]
+#[derive(Clone, Debug)]
+pub(super) enum Refusal {
+    /// It is not installed.
+    Absent(String),
+    /// It is installed, but cannot be used.
+    Unusable(String),
+    /// It cannot run this model.
+    Model(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Absent(reason) | Self::Unusable(reason) | Self::Model(reason)) = self;
+        f.write_str(reason)
     }
 }
 
+/// Loads the bytes of an ONNX file. With a note for the user if another runtime runs it than was to be expected.
+pub(super) fn load(runtime: Runtime, onnx: Vec<u8>) -> Result<(Box<dyn Network>, Option<String>), String> {
+    let refusal = match runtime {
+        Runtime::Rten => None,
+        Runtime::OnnxRuntime | Runtime::Auto => match OnnxRuntime::load(&onnx) {
+            Ok(network) => return Ok((Box::new(network), None)),
+            Err(refusal) if runtime == Runtime::OnnxRuntime => return Err(refusal.to_string()),
+            Err(refusal) => Some(refusal),
+        },
+    };
+    let network = Box::new(PureRust::load(onnx)?);
+    Ok((network, refusal.as_ref().and_then(note)))
+}
+
+/// What a user is told when `rten` takes the place of ONNX Runtime. That a library cannot be used is told once.
+fn note(refusal: &Refusal) -> Option<String> {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let tell = match refusal {
+        Refusal::Absent(_) => false,
+        Refusal::Unusable(_) => !TOLD.swap(true, Ordering::Relaxed),
+        Refusal::Model(_) => true,
+    };
+    tell.then(|| format!("rten computes features: {refusal}"))
+}
+
 /// The inputs and outputs of a model.
+#[derive(Clone)]
 pub(super) struct Graph {
     pub(super) inputs: Vec<Port>,
     pub(super) outputs: Vec<Port>,

@@ -1,6 +1,6 @@
 //! Stands in for `rten` in a build without it: every model is refused with the name of the feature.
 
-use super::{Graph, Runtime, Tensor};
+use super::{Graph, Network, Tensor};
 
 pub(super) enum PureRust {}
 
@@ -10,7 +10,11 @@ impl PureRust {
     }
 }
 
-impl Runtime for PureRust {
+impl Network for PureRust {
+    fn runtime(&self) -> String {
+        match *self {}
+    }
+
     fn graph(&self) -> Graph {
         match *self {}
     }

@@ -8,7 +8,10 @@ use rten::{
 };
 use rten_tensor::Layout;
 
-use super::{Graph, Port, Runtime, Tensor};
+use super::{Graph, Network, Port, Tensor};
+
+/// The version of `rten`, as far as `Cargo.toml` states it.
+const VERSION: &str = "0.27";
 
 /// A model in `rten`.
 pub(super) struct PureRust {
@@ -45,7 +48,11 @@ impl PureRust {
     }
 }
 
-impl Runtime for PureRust {
+impl Network for PureRust {
+    fn runtime(&self) -> String {
+        format!("rten {VERSION}")
+    }
+
     fn graph(&self) -> Graph {
         Graph {
             inputs: self.ports(self.model.input_ids()),

@@ -1,0 +1,26 @@
+//! Stands in for ONNX Runtime in a build without it: every model is refused with the name of the feature.
+
+use super::{Graph, Network, Refusal, Tensor};
+
+pub(super) enum OnnxRuntime {}
+
+impl OnnxRuntime {
+    pub(super) fn load(_onnx: &[u8]) -> Result<Self, Refusal> {
+        let reason = "this build does not use ONNX Runtime: build with the feature `ort`";
+        Err(Refusal::Absent(reason.to_owned()))
+    }
+}
+
+impl Network for OnnxRuntime {
+    fn runtime(&self) -> String {
+        match *self {}
+    }
+
+    fn graph(&self) -> Graph {
+        match *self {}
+    }
+
+    fn run(&self, _input: Tensor, _output: &str) -> Result<Tensor, String> {
+        match *self {}
+    }
+}
