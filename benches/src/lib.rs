@@ -9,6 +9,7 @@ mod learn;
 mod memory;
 mod predict;
 mod share;
+mod teach;
 mod worker;
 
 pub use job::Job;
