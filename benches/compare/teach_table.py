@@ -28,9 +28,13 @@ def steps(taught):
     columns = ["nodes", "classes", *(f"{rows} row{'s' * (rows > 1)}, ms" for rows in ROWS), *PEERS]
     yield from head([*columns, "bar", "met", "rows a class"])
     for t in taught:
-        ours = [f"{1e3 * seconds(t.ours(rows)):.3g}" for rows in ROWS]
+        ours = [milliseconds(seconds(t.ours(rows))) for rows in ROWS]
         cells = [f"{t.shape.nodes:,}", f"{t.shape.classes:,}", *ours, *(ratio(t, peer) for peer in PEERS)]
         yield line([*cells, *bar(t), str(t.shape.rows_per_class)])
+
+
+def milliseconds(value):
+    return f"{1e3 * value:,.0f}" if value >= 0.1 else f"{1e3 * value:.3g}"
 
 
 def ratio(t, peer):
