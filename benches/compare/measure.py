@@ -9,6 +9,9 @@ from typing import Callable, Optional
 # A pair that takes more seconds than this needs no warm-up.
 WARM_UP = 5
 
+# Where one side takes more seconds than these, this many turns are enough.
+ENOUGH = ((30, 1), (1, 3))
+
 
 @dataclass
 class Sample:
@@ -32,6 +35,7 @@ class Row:
     limit: Optional[float] = None  # seconds of ours, at most
     multiply_adds: Optional[Callable[[Sample], float]] = None  # needed for the work, from our sample
     at_most: Optional[int] = None  # limit on repeats, where one takes minutes
+    fewer: bool = False  # whether fewer turns are enough where one takes long
     note: str = ""
 
 
@@ -64,6 +68,12 @@ class Measured:
         return self.row.multiply_adds(self.ours[-1]) / seconds(self.ours) / peak
 
 
+def timed(work):
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
 def seconds(samples):
     return statistics.median(sample.seconds for sample in samples)
 
@@ -75,8 +85,11 @@ def facts(samples):
 
 def alternate(of, row, repeats):
     """Runs both sides in turns. If the first pair was short, it counts as the warm-up."""
-    repeats = min(repeats, row.at_most or repeats)
     pairs = [one_pair(row)]
+    repeats = min(repeats, row.at_most or repeats)
+    if row.fewer:
+        longest = max(sample.seconds for sample in pairs[0])
+        repeats = next((min(repeats, turns) for limit, turns in ENOUGH if longest > limit), repeats)
     if sum(sample.seconds for sample in pairs[0]) < WARM_UP:
         pairs = []
     while len(pairs) < repeats:

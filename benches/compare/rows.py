@@ -1,19 +1,12 @@
 """What is compared: one function per comparison, each naming its data, protocol and work."""
 
-import time
-
 import numpy as np
 
-from measure import Growth, Row, Sample
+from measure import Growth, Row, Sample, timed
 from peers import blas, forward, onnx, projection_head, reactivation, streams
+from teach import lessons
 
 INSTANCE, WHOLE_TASK = "instance", "task-batch=all"
-
-
-def timed(work):
-    start = time.perf_counter()
-    result = work()
-    return time.perf_counter() - start, result
 
 
 def gaussian(nodes, **params):
@@ -354,4 +347,5 @@ COMPARISONS = {  # name: what makes its rows, and the data sets it needs
     "convolution": (convolution, ["mnist"]),
     "streaming": (streaming, ["mnist"]),
     "growth": (growth, ["cifar100-lite0", "mnist"]),
+    "teach": (lessons, []),
 }

@@ -7,6 +7,7 @@ import platform
 import matplotlib
 
 matplotlib.use("svg")
+import faiss
 import matplotlib.pyplot as plt
 import numpy
 import onnxruntime
@@ -14,17 +15,24 @@ import river
 import scipy
 import sklearn
 
+import teach_table
 from measure import facts, seconds
 
 
 def markdown(result):
-    lines = [machine(result), "", *comparisons(result), *growth(result), *profiles(result), *skipped(result)]
-    return "\n".join(lines).rstrip() + "\n"
+    parts = [machine(result), main(result), teach_table.markdown(result["taught"])]
+    return "\n\n".join(part.rstrip() for part in parts if part) + "\n"
+
+
+def main(result):
+    """Everything but the table "teach"."""
+    lines = [*comparisons(result), *growth(result), *profiles(result), *skipped(result)]
+    return "\n".join(lines)
 
 
 def machine(result):
     versions = ", ".join(
-        f"{module.__name__} {module.__version__}" for module in (numpy, scipy, sklearn, river, onnxruntime)
+        f"{module.__name__} {module.__version__}" for module in (numpy, scipy, sklearn, river, onnxruntime, faiss)
     )
     return (
         f"Machine: {processor()}, {os.cpu_count()} cores; peak {result['peak'] / 1e9:.0f} G multiply-adds a second "
@@ -157,6 +165,7 @@ def as_json(result):
              "ours": samples(g.samples)}
             for g in result["grown"]
         ],
+        "teach": teach_table.record(result["taught"]),
         "profiles": {row.name: shares for row, shares in result["profiles"]},
         "skipped": dict(result["skipped"]),
     }

@@ -42,6 +42,7 @@ fn generated(rows: usize, features: usize, classes: usize) -> Result<Dataset> {
         rows,
         features,
         classes,
+        seed: 0,
     }
     .open(None)
 }

@@ -27,6 +27,9 @@ pub enum DataSpec {
         features: usize,
         /// Number of classes.
         classes: usize,
+        /// Determines the centres and the rows: classes of another seed are other classes.
+        #[serde(default)]
+        seed: u64,
     },
 }
 
@@ -48,7 +51,8 @@ impl DataSpec {
                 rows,
                 features,
                 classes,
-            } => generate(rows, features, classes),
+                seed,
+            } => generate(rows, features, classes, seed),
         }
     }
 }
@@ -70,12 +74,12 @@ fn first_of_each_class(split: &Split, most: usize) -> Split {
 }
 
 /// Rows from each class in turn, with values mostly within [0, 1], like pixels.
-fn generate(rows: usize, features: usize, classes: usize) -> Result<Dataset> {
+fn generate(rows: usize, features: usize, classes: usize, seed: u64) -> Result<Dataset> {
     ensure!(
         classes >= 2 && rows >= classes,
         "{rows} rows of {classes} classes: ask for at least 2 classes and a row of each"
     );
-    let mut random = Random::new(0, Stream::Pool { layer: 0 });
+    let mut random = Random::new(seed, Stream::Pool { layer: 0 });
     let centres: Vec<f32> = (0..classes * features).map(|_| random.symmetric(0.5)).collect();
     let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
     let mut split = || -> Result<Split> {

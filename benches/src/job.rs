@@ -20,6 +20,10 @@ pub enum Job {
     Observe(Observe),
     /// Recruits nodes in Gram space.
     Recruit(Recruit),
+    /// Teaches a stored model a new class, and asks for it.
+    Teach(Teach),
+    /// Writes the sums of a stored model for another program to solve.
+    Sums(Sums),
     /// Predicts rows.
     Predict(Predict),
     /// Writes a stored model as an ONNX file.
@@ -97,6 +101,37 @@ pub struct Recruit {
     pub max_nodes: usize,
     /// A folder for `gram` (the full matrix), `moments` (column by column) and `counts`, as raw little-endian `f64`.
     pub share: Option<PathBuf>,
+}
+
+/// Teaches the first `rows` training rows of one class under a new name, then asks for them; both are timed. After that, the
+/// model is as before: the class is dropped again.
+#[derive(Debug, Deserialize)]
+pub struct Teach {
+    /// Name of the stored model.
+    pub model: String,
+    /// The data set that the class comes from.
+    pub data: DataSpec,
+    /// Code of the class in the data set.
+    pub class: u32,
+    /// How many of its rows.
+    pub rows: usize,
+    /// Whether the readout is solved from the sums alone, instead of following from the last one.
+    #[serde(default)]
+    pub from_nothing: bool,
+}
+
+/// Writes `gram` (the full matrix), `moments` (column by column) and `counts` of a stored model, and the comparable node
+/// `outputs` of the first training rows of a data set (row by row), as raw little-endian `f64`.
+#[derive(Debug, Deserialize)]
+pub struct Sums {
+    /// Name of the stored model.
+    pub model: String,
+    /// The data set that the rows come from.
+    pub data: DataSpec,
+    /// How many of its rows.
+    pub rows: usize,
+    /// An existing folder.
+    pub folder: PathBuf,
 }
 
 /// Predicts the first `rows` rows with a stored model, `times` times.

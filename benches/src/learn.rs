@@ -21,6 +21,10 @@ pub fn tasks(dataset: &Dataset, arrival: &Arrival) -> Result<Vec<Task>> {
 pub fn run(worker: &mut Worker, job: &Learn) -> Result<Value> {
     let dataset = worker.dataset(&job.arrival.data)?;
     let tasks = tasks(&dataset, &job.arrival)?;
+    if let Some(name) = &job.keep {
+        // The model that had this name goes first: two large ones might not fit into memory.
+        worker.forget(name);
+    }
     let lessons: Vec<(Table, Labels)> = tasks.iter().map(|task| lesson(&dataset, task)).collect();
     let mut model = fresh(&job.learner, &dataset)?;
     let mut task_seconds = Vec::new();

@@ -11,6 +11,7 @@ mod memory;
 mod network;
 mod predict;
 mod share;
+mod teach;
 mod worker;
 
 pub use job::Job;

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use autoactivator::Memory;
 use autoactivator::consolidation::{self, Limits};
 use autoactivator::math::mirror_lower;
+use autoactivator::{Labels, Memory};
 use serde_json::{Value, json};
 
-use crate::job::{Observe, Recruit};
+use crate::job::{Observe, Recruit, Sums};
 use crate::learn::consolidation;
+use crate::predict::first_rows;
 use crate::worker::Worker;
 
 pub fn observe(worker: &mut Worker, job: &Observe) -> Result<Value> {
@@ -42,18 +43,38 @@ pub fn recruit(worker: &Worker, job: &Recruit) -> Result<Value> {
     Ok(json!({ "seconds": seconds, "nodes": nodes, "ended": ended }))
 }
 
+pub fn sums(worker: &mut Worker, job: &Sums) -> Result<Value> {
+    let dataset = worker.dataset(&job.data)?;
+    let x = first_rows(dataset.train.x.rows(), job.rows)?;
+    let learner = worker.consolidation(&job.model)?;
+    share(learner.memory(), &job.folder)?;
+    // The sum over a class of one row is that row's node outputs.
+    let mut apart = learner.clone();
+    let names = (0..x.len()).map(|i| format!("row {i}"));
+    apart.observe(x, &Labels::from_names(names))?;
+    let before = learner.memory().moments().values().len();
+    write(
+        &job.folder,
+        "outputs",
+        &apart.memory().moments().values()[before..],
+    )?;
+    Ok(json!({
+        "nodes": learner.memory().n_nodes(),
+        "classes": learner.memory().counts().len(),
+        "rows": x.len(),
+    }))
+}
+
 fn share(memory: &Memory, folder: &Path) -> Result<()> {
     let mut gram = memory.gram().to_square();
     mirror_lower(&mut gram);
-    let parts = [
-        ("gram", gram.values()),
-        ("moments", memory.moments().values()),
-        ("counts", memory.counts()),
-    ];
-    for (name, values) in parts {
-        let path = folder.join(name);
-        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    write(folder, "gram", gram.values())?;
+    write(folder, "moments", memory.moments().values())?;
+    write(folder, "counts", memory.counts())
+}
+
+fn write(folder: &Path, name: &str, values: &[f64]) -> Result<()> {
+    let path = folder.join(name);
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -36,7 +36,7 @@ pub fn run(worker: &mut Worker, job: &Predict) -> Result<Value> {
     }))
 }
 
-fn first_rows(x: Rows<'_>, n: usize) -> Result<Rows<'_>> {
+pub fn first_rows(x: Rows<'_>, n: usize) -> Result<Rows<'_>> {
     let n = n.min(x.len());
     Ok(Rows::new(&x.values()[..n * x.n_features()], x.n_features())?)
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::data::DataSpec;
 use crate::job::Job;
-use crate::{extract, learn, memory, network, predict, share};
+use crate::{extract, learn, memory, network, predict, share, teach};
 
 /// Data and models that jobs share.
 #[derive(Default)]
@@ -43,6 +43,8 @@ impl Worker {
             Job::Learn(job) => learn::run(self, job),
             Job::Observe(job) => memory::observe(self, job),
             Job::Recruit(job) => memory::recruit(self, job),
+            Job::Teach(job) => teach::run(self, job),
+            Job::Sums(job) => memory::sums(self, job),
             Job::Predict(job) => predict::run(self, job),
             Job::Onnx(job) => predict::export(self, job),
             Job::Extract(job) => extract::run(job),
@@ -63,6 +65,10 @@ impl Worker {
         self.models.insert(name.to_owned(), model);
     }
 
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.models.remove(name);
+    }
+
     pub(crate) fn model(&self, name: &str) -> Result<&Model> {
         self.models
             .get(name)
@@ -71,11 +77,22 @@ impl Worker {
 
     pub(crate) fn consolidation(&self, name: &str) -> Result<&Consolidation> {
         let memory = self.model(name)?.consolidation();
-        memory.with_context(|| format!("model '{name}' has no memory: learn it with consolidation"))
+        memory.with_context(|| no_memory(name))
+    }
+
+    pub(crate) fn consolidation_mut(&mut self, name: &str) -> Result<&mut Consolidation> {
+        self.model(name)?;
+        let model = self.models.get_mut(name);
+        let memory = model.and_then(|model| model.consolidation_mut().ok());
+        memory.with_context(|| no_memory(name))
     }
 
     pub(crate) fn deployed(&self, name: &str) -> Result<&Deployed> {
         let deployed = self.consolidation(name)?.deployed();
         deployed.with_context(|| format!("model '{name}' has learned nothing"))
     }
+}
+
+fn no_memory(name: &str) -> String {
+    format!("model '{name}' has no memory: learn it with consolidation")
 }

@@ -98,6 +98,40 @@ fn a_memory_takes_rows_in_and_recruits() {
 }
 
 #[test]
+fn a_new_class_is_taught_time_and_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let new = json!({ "rows": 40, "features": 12, "classes": 2, "seed": 1 });
+    let teach = |class: u32, from_nothing: bool| {
+        json!({
+            "job": "teach", "model": "small", "data": new, "class": class, "rows": 5, "from_nothing": from_nothing,
+        })
+    };
+    let answers = answers(&[
+        json!({
+            "job": "learn", "data": generated(), "tasks": "1", "learner": { "consolidation": { "nodes": 80 } },
+            "keep": "small",
+        }),
+        teach(0, false),
+        teach(1, true),
+        teach(1, false),
+        json!({ "job": "sums", "model": "small", "data": new, "rows": 6, "folder": folder.path() }),
+    ]);
+    for answer in &answers[1..4] {
+        assert!(answer["seconds"].as_f64().unwrap() > 0.0, "{answer}");
+        assert_eq!(answer["taught"], 1.0, "{answer}");
+        assert!(answer["unseen"].as_f64().unwrap() > 0.5, "{answer}");
+    }
+    assert_eq!(
+        answers[4],
+        json!({ "nodes": 92, "classes": 3, "rows": 6 }),
+        "the taught classes are gone"
+    );
+    let bytes = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().len();
+    assert_eq!(bytes("gram"), 92 * 92 * 8);
+    assert_eq!([bytes("moments"), bytes("outputs")], [92 * 3 * 8, 92 * 6 * 8]);
+}
+
+#[test]
 fn a_kept_model_predicts_and_is_exported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.onnx");
@@ -123,6 +157,7 @@ fn a_job_that_fails_says_why_and_the_next_one_runs() {
         json!({ "job": "recruit", "model": "nobody", "max_nodes": 5 }),
         json!({ "job": "dance" }),
         json!({ "job": "observe", "data": { "rows": 3, "features": 2, "classes": 9 }, "params": {}, "warm_rows": 1 }),
+        json!({ "job": "teach", "model": "nobody", "data": generated(), "class": 3, "rows": 5 }),
         json!({ "job": "observe", "data": generated(), "params": gaussian(20), "warm_rows": 10 }),
     ]);
     let error = |i: usize| answers[i]["error"].as_str().unwrap();
@@ -133,5 +168,6 @@ fn a_job_that_fails_says_why_and_the_next_one_runs() {
     );
     assert!(error(1).contains("dance"), "{}", error(1));
     assert!(error(2).contains("at least 2 classes"), "{}", error(2));
-    assert!(answers[3]["seconds"].is_number());
+    assert!(error(3).contains("class 3 has no rows"), "{}", error(3));
+    assert!(answers[4]["seconds"].is_number());
 }
