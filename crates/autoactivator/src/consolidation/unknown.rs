@@ -181,6 +181,11 @@ impl Unknown {
         (0..h.len()).map(of_row).collect()
     }
 
+    /// How strange known rows are on average.
+    pub(crate) fn mean_strangeness(&self) -> f64 {
+        self.known.iter().map(|&v| f64::from(v)).sum::<f64>() / self.known.len().max(1) as f64
+    }
+
     /// How well known each row is: [`share`](Self::share) of its strangeness.
     pub fn shares(&self, h: crate::data::Rows<'_>, evidence: &Matrix<f32>) -> Vec<f32> {
         let strange = self.strangeness(h, evidence);

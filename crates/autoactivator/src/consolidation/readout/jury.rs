@@ -90,6 +90,14 @@ impl<'a> Jury<'a> {
         scores.max(strange)
     }
 
+    /// How strange some witnesses are to a model in single precision that has learned them, on average.
+    pub fn strangeness(&self, readout: &Readout, unknown: &Unknown) -> f64 {
+        let few = self.first(COMPARED);
+        let evidence = readout.evidence(few.outputs.rows().into());
+        let strange = unknown.strangeness(few.outputs.rows(), &evidence);
+        strange.iter().map(|&v| f64::from(v)).sum::<f64>() / strange.len().max(1) as f64
+    }
+
     /// The classes that witnesses are of, ascending. Others take no part in the judgement: a class of one row has no
     /// witness, so it would only be in the way, and the best weights would be those that never choose it.
     fn judged(&self, n_classes: usize) -> Vec<usize> {

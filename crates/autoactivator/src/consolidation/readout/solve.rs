@@ -37,7 +37,8 @@ const TOO_FEW: usize = 16;
 /// its spread.
 const ROUNDING: f64 = 0.05;
 
-/// How much more than left-out witnesses the learned ones may lose before rounding is to blame.
+/// How much more than left-out witnesses the learned ones may lose, or how much stranger they may look, before rounding is
+/// to blame.
 const ROUNDED: (f64, f64) = (1.2, 0.02);
 
 /// How many times a ridge constant is raised tenfold before a solve is given up.
@@ -215,9 +216,13 @@ impl Search<'_> {
         let apart = apart.flatten();
         let judgement = judge.judge(&seen, apart.as_ref(), None)?;
         let (readout, weights) = judge.readout(&solved, &judgement, relative)?;
-        // Rows that were learned are answered better than left-out ones, unless rounding has spoilt the answers.
+        // Rows that were learned are answered better than left-out ones and look less strange, unless rounding has spoilt it.
+        let is_more = |learned: f64, left_out: f64| learned > ROUNDED.0 * left_out + ROUNDED.1;
+        let strange =
+            |unknown: &Unknown| is_more(jury.strangeness(&readout, unknown), unknown.mean_strangeness());
         let sound = jury.rounding(&readout, &weights, judgement.unknown.as_ref()) < ROUNDING
-            && jury.loss(&readout, &judge.prior()) <= ROUNDED.0 * judgement.loss + ROUNDED.1;
+            && !is_more(jury.loss(&readout, &judge.prior()), judgement.loss)
+            && !judgement.unknown.as_ref().is_some_and(strange);
         let left = apart.filter(|_| sound && self.is_worth_following());
         let left = left.map(|apart| self.left(&solved, &seen, &judgement, apart, relative));
         drop(seen);
