@@ -121,6 +121,11 @@ struct Desk {
 
 impl Desk {
     fn work(&mut self, mut jobs: mpsc::Receiver<Job>) {
+        let first = self.current.read();
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            self.threads.install(|| first.model.warm_up());
+        }));
+        drop(first);
         while let Some(first) = jobs.blocking_recv() {
             let mut group = vec![first];
             while group.len() < GROUP

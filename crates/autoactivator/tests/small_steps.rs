@@ -4,7 +4,7 @@
 
 use autoactivator::consolidation::{Consolidation, ConsolidationParams};
 use autoactivator::params::Check;
-use autoactivator::{Labels, Learner, Rows, Table};
+use autoactivator::{Labels, Learner, Model, Rows, Table};
 
 /// Enough nodes for a readout to follow from the last one.
 const N_NODES: usize = 600;
@@ -225,4 +225,27 @@ fn a_refused_step_leaves_everything_as_it_was() {
     check(&learner, "after a refusal");
     let x = Rows::new(&[0.0; WIDTH], WIDTH).unwrap();
     assert!(learner.deployed().unwrap().scores(x).is_ok());
+}
+
+/// A model that was stored and loaded in between goes on as if it had not been.
+#[test]
+fn restarts_make_no_difference() {
+    let mut learner = learned(200);
+    learn(&mut learner, &rows(5, 2, 3));
+    let bytes = Model::from(learner.clone()).to_bytes().unwrap();
+    let loaded = Model::from_bytes(&bytes).unwrap();
+    for warm in [false, true] {
+        let mut after = loaded.consolidation().unwrap().clone();
+        if warm {
+            after.warm_up();
+            assert_eq!(after.n_changes(), Some(0));
+        }
+        let mut on = learner.clone();
+        learn(&mut on, &rows(6, 2, 3));
+        learn(&mut after, &rows(6, 2, 3));
+        assert_eq!(on.memory(), after.memory());
+        let ridge = |learner: &Consolidation| learner.deployed().unwrap().readout.ridge;
+        assert_eq!(ridge(&on), ridge(&after));
+        check(&after, "after a restart");
+    }
 }

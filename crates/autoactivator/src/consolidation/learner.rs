@@ -12,7 +12,7 @@ use super::ledger::Ledger;
 use super::memory::{Evidence, Memory};
 use super::params::ConsolidationParams;
 use super::pending::Pending;
-use super::readout::{Centred, Solution, Wanted, Warm};
+use super::readout::{Centred, Solution, Wanted, Warm, is_followed};
 use super::slot::Slot;
 use super::witness::Witness;
 use crate::data::{
@@ -472,7 +472,9 @@ impl Consolidation {
     /// follow. With `ridge`, the constant is not looked for.
     pub fn solve_from_nothing(&mut self, ridge: Option<f64>) -> Result<(), Error> {
         let given = self.params.ridge;
+        // What copies share stays theirs.
         self.warm = Slot::default();
+        self.memory.pending = Pending::default();
         self.params.set(|params| params.ridge = ridge.or(given));
         let deployed = self.read_out();
         self.params.set(|params| params.ridge = given);
@@ -495,31 +497,71 @@ impl Consolidation {
 
     /// The readout that follows from the last one; none if too much has changed since.
     fn followed(&mut self, pool: &dyn Pool) -> Option<Solution> {
+        if !self.reads_whole_pool() {
+            return None;
+        }
         let mut warm = self.warm.take(&self.memory.pending)?;
-        let whole = self.recruited.len() == self.memory.n_nodes() && self.recruited.is_sorted();
-        let changes = self.memory.pending.changes().filter(|_| whole)?;
+        let changes = self.memory.pending.changes()?;
         let outputs = |rows: &[&Witness]| self.comparable(outputs_of(pool, rows, self.params.precision));
         let solution = warm.follow(&self.memory, self.wanted(), changes, outputs)?;
         self.memory.pending = self.warm.put(warm);
         Some(solution)
     }
 
-    /// The readout as a function of the memory alone.
+    /// The readout solved from nothing.
     fn solved_anew(&mut self, pool: &dyn Pool) -> Option<Solution> {
         self.memory.gram.settle();
+        let wanted = Wanted {
+            ridge: self.params.ridge.or_else(|| self.kept_ridge()),
+            ..self.wanted()
+        };
+        let (solution, warm) = self.solve(pool, wanted)?;
+        self.memory.pending = warm.map_or_else(Pending::default, |warm| self.warm.put(warm));
+        Some(solution)
+    }
+
+    /// The ridge constant of the last readout, if what has changed since is too little to look for another one.
+    fn kept_ridge(&self) -> Option<f64> {
+        let (more, last) = (self.memory.pending.n_rows()?, self.deployed.as_ref()?);
+        let blended = last.readout.blend.is_some();
+        let n_rows = self.memory.n_rows();
+        let few = is_followed(self.params.readout, self.memory.n_nodes(), n_rows - more, n_rows);
+        (blended && few && self.reads_whole_pool()).then_some(last.readout.ridge)
+    }
+
+    fn reads_whole_pool(&self) -> bool {
+        self.recruited.len() == self.memory.n_nodes() && self.recruited.is_sorted()
+    }
+
+    /// Solves the readout from nothing; also what the next one may follow from.
+    fn solve(&self, pool: &dyn Pool, wanted: Wanted) -> Option<(Solution, Option<Warm>)> {
         let centred = Centred::new(&self.memory, &self.recruited);
         let witnesses = self.memory.witnesses.in_use();
         let rows: Vec<&Witness> = witnesses.iter().collect();
         let h = outputs_of(pool, &rows, self.params.precision);
-        let (solution, left) = centred.solve(self.wanted(), witnesses, &h)?;
-        self.memory.pending = match left {
-            Some(left) => {
-                let h = self.comparable(h);
-                self.warm.put(Warm::new(left, &self.memory, &centred, &h))
-            }
-            None => Pending::default(),
+        let (solution, left) = centred.solve(wanted, witnesses, &h)?;
+        let left = left.filter(|_| self.reads_whole_pool());
+        let warm =
+            left.map(|left| Warm::new(left, self.wanted(), &self.memory, &centred, &self.comparable(h)));
+        Some((solution, warm))
+    }
+
+    /// Makes ready for small steps: after loading a model, the first one would otherwise be solved from nothing.
+    pub fn warm_up(&self) {
+        let Some(last) = self.deployed.as_ref().filter(|last| last.unknown.is_some()) else {
+            return;
         };
-        Some(solution)
+        let is_ready = self.n_changes().is_some() || self.memory.pending.n_rows() != Some(0.0);
+        if is_ready || !self.reads_whole_pool() {
+            return;
+        }
+        let wanted = Wanted {
+            ridge: Some(last.readout.ridge),
+            ..self.wanted()
+        };
+        if let Some((_, Some(warm))) = self.solve(&*last.pool, wanted) {
+            self.warm.put_for(&self.memory.pending, warm);
+        }
     }
 
     /// Node outputs as the memory sums them.
@@ -540,8 +582,7 @@ impl Consolidation {
 
     /// `pool` reduced to the recruited nodes.
     pub(crate) fn recruited_pool(&self, pool: &dyn Pool) -> Box<dyn Pool> {
-        let whole = self.recruited.len() == pool.n_nodes() && self.recruited.is_sorted();
-        if whole {
+        if self.reads_whole_pool() {
             pool.boxed()
         } else {
             pool.select(&self.recruited)

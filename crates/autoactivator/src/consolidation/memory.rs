@@ -264,7 +264,7 @@ impl Memory {
         let (kept, dropped): (Vec<usize>, Vec<usize>) = (0..self.classes.len()).partition(|&c| stays(c));
         // From the last one on, so that those before it keep their places.
         for &place in dropped.iter().rev() {
-            self.pending.push(Change::Dropped(place));
+            self.pending.push(Change::Dropped(place, self.counts[place]));
         }
         self.witnesses.keep_classes(&kept);
         self.moments = self.moments.gather(kept.iter().copied());

@@ -267,7 +267,8 @@ pub fn unpack_memory(
         classes,
         standard,
         witnesses: Witnesses::new(0),
-        pending: Pending::default(),
+        // The readout of a file is that of its sums.
+        pending: Pending::none(),
     })
 }
 

@@ -10,8 +10,8 @@ const LITTLE: usize = 8;
 pub(crate) enum Change {
     /// A row with these comparable node outputs was added to the class at this place; one of negative weight was taken away.
     Row { h: Vec<f32>, place: usize, weight: f64 },
-    /// The class at this place was forgotten; those after it have moved up.
-    Dropped(usize),
+    /// The class at this place was forgotten, and with it this many rows; those after it have moved up.
+    Dropped(usize, f64),
 }
 
 /// The changes since the last readout.
@@ -58,6 +58,15 @@ impl Pending {
     /// The changes since; none if there were too many.
     pub fn changes(&self) -> Option<&[Change]> {
         self.changes.as_deref()
+    }
+
+    /// Number of rows more since; none if there were too many changes.
+    pub fn n_rows(&self) -> Option<f64> {
+        let weight = |change: &Change| match change {
+            Change::Row { weight, .. } => *weight,
+            Change::Dropped(_, count) => -count,
+        };
+        Some(self.changes.as_ref()?.iter().map(weight).sum())
     }
 
     /// Whether `n` more changes of sums over `n_nodes` are still few.

@@ -36,8 +36,13 @@ impl Slot {
     /// Keeps a readout; sums that have not changed since have what is returned.
     pub fn put(&self, warm: Warm) -> Pending {
         let pending = Pending::none();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((pending.read_out(), warm));
+        self.put_for(&pending, warm);
         pending
+    }
+
+    /// Keeps a readout of sums that have not changed since.
+    pub fn put_for(&self, pending: &Pending, warm: Warm) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((pending.read_out(), warm));
     }
 }
 

@@ -174,6 +174,10 @@ impl Learned for Consolidation {
         Consolidation::deployed(self).ok_or(Error::NothingLearned)
     }
 
+    fn warm_up(&self) {
+        Consolidation::warm_up(self);
+    }
+
     fn unlearn(&mut self, x: Rows<'_>, y: &Labels) -> Result<(), Error> {
         Consolidation::unlearn(self, x, y)
     }

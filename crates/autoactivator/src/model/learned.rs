@@ -164,6 +164,9 @@ pub trait Learned: Learner + fmt::Debug + Send + Sync {
         })
     }
 
+    /// Makes ready to learn a few rows at once; a model that has just been loaded may not be.
+    fn warm_up(&self) {}
+
     /// Only what predicts, without the memory.
     fn deployed(&self) -> Result<&Deployed, Error> {
         Err(self.cannot("be deployed"))

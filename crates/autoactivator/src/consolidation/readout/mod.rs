@@ -27,6 +27,7 @@ pub(super) use judgement::Apart;
 pub(super) use jury::Jury;
 pub(super) use left_out::{LeftOut, left_out_distance};
 pub(super) use seen::Seen;
+pub(super) use solve::is_followed;
 pub use solve::{Solution, Wanted};
 pub(super) use warm::Warm;
 

@@ -231,8 +231,9 @@ impl Search<'_> {
     }
 
     fn is_worth_following(&self) -> bool {
-        let kind = matches!(self.wanted.kind, ReadoutKind::Blend | ReadoutKind::Ridge);
-        kind && self.around.centred.n_nodes() >= WORTH_FOLLOWING
+        let Centred { counts, .. } = self.around.centred;
+        let n_rows = counts.iter().sum();
+        is_followed(self.wanted.kind, self.around.centred.n_nodes(), n_rows, n_rows)
     }
 
     /// What the next readout may follow from, but for the factor.
@@ -248,12 +249,11 @@ impl Search<'_> {
             .of_each_class()
             .into_iter()
             .map(|rows| (seen.products)(&rows));
-        let (wanted, rho) = (self.wanted, relative * self.unit());
+        let rho = relative * self.unit();
         let (weights, inner) = (solved.weights.clone(), solved.inner.clone());
         let (u, lengths, blocks) = (seen.u.clone(), seen.lengths.clone(), blocks.collect());
         let methods = judgement.methods.clone();
         move |factor| Left {
-            wanted,
             methods,
             relative,
             rho,
@@ -266,6 +266,13 @@ impl Search<'_> {
             apart,
         }
     }
+}
+
+/// Whether a readout of this kind follows from the last one when a few rows change their number from `before` to `after`;
+/// then it has the same ridge constant, too.
+pub(in super::super) fn is_followed(kind: ReadoutKind, n_nodes: usize, before: f64, after: f64) -> bool {
+    let scatters = matches!(kind, ReadoutKind::Blend | ReadoutKind::Ridge);
+    scatters && n_nodes >= WORTH_FOLLOWING && rounded_rows(before) == rounded_rows(after)
 }
 
 /// Where between -1/2 and 1/2 a parabola is lowest that has these values at -1, 0 and 1, the second the lowest of them;

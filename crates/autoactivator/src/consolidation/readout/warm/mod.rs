@@ -11,11 +11,11 @@ mod witnesses;
 
 use std::collections::BTreeSet;
 
-use super::centred::{Centred, deviations, rounded_rows};
+use super::centred::{Centred, deviations};
 use super::judgement::{Apart, Judge, Solved};
 use super::jury::Jury;
 use super::seen::Seen;
-use super::solve::{Solution, Wanted};
+use super::solve::{Solution, Wanted, is_followed};
 use crate::consolidation::memory::Memory;
 use crate::consolidation::pending::Change;
 use crate::consolidation::witness::Witness;
@@ -57,7 +57,6 @@ pub struct Warm {
 
 /// What a solve from nothing leaves.
 pub struct Left {
-    pub wanted: Wanted,
     /// The ridge constant, relative and absolute.
     pub relative: f64,
     pub rho: f64,
@@ -76,7 +75,7 @@ pub struct Left {
 
 impl Warm {
     /// From a solve from nothing; `h` are comparable node outputs of the witnesses in use.
-    pub fn new(left: Left, memory: &Memory, centred: &Centred, h: &Table) -> Self {
+    pub fn new(left: Left, wanted: Wanted, memory: &Memory, centred: &Centred, h: &Table) -> Self {
         let counts = centred.counts.clone();
         let scale = centred.factors.clone();
         let origin: Vec<f64> = centred
@@ -97,7 +96,7 @@ impl Warm {
             left.inner[(b, c)] * counts[b] * counts[c]
         });
         let mut warm = Self {
-            wanted: left.wanted,
+            wanted,
             relative: left.relative,
             rho: left.rho,
             methods: left.methods,
@@ -141,9 +140,8 @@ impl Warm {
         changes: &[Change],
         outputs: impl Fn(&[&Witness]) -> Table,
     ) -> Option<Solution> {
-        let n_rows = memory.n_rows();
-        let kept = rounded_rows(n_rows) == rounded_rows(self.n_rows()) && wanted == self.wanted;
-        if !kept || self.inverse.n_changes() * CHANGES > self.origin.len() {
+        let kept = is_followed(wanted.kind, self.origin.len(), self.n_rows(), memory.n_rows());
+        if !kept || wanted != self.wanted || self.inverse.n_changes() * CHANGES > self.origin.len() {
             return None;
         }
         let rescaled = self.rescaled(memory);
@@ -222,7 +220,7 @@ impl Warm {
             &signs,
         )?;
         for change in &changes[n_added..] {
-            if let Change::Dropped(place) = change {
+            if let Change::Dropped(place, _) = change {
                 // To the scatter of all rows, a class without scatter is a row at its mean.
                 let count = self.counts[*place];
                 if count > NO_ROWS {
