@@ -121,6 +121,7 @@ pub(crate) fn text(app: &App) -> String {
             "Number of times the model file was written.",
             &counts.writes,
         ),
+        ("write_bytes", "Bytes of model files written.", &counts.bytes),
         (
             "refused",
             "Changes refused because the queue was full.",
@@ -147,6 +148,12 @@ pub(crate) fn text(app: &App) -> String {
             value.load(Relaxed)
         );
     }
+    let _ = writeln!(
+        text,
+        "# HELP autoactivator_sync_seconds_total Time until model files were on the disk, once written.\n\
+         # TYPE autoactivator_sync_seconds_total counter\nautoactivator_sync_seconds_total {}",
+        counts.sync_microseconds.load(Relaxed) as f64 / 1e6
+    );
     metrics.write_requests(&mut text);
     text
 }

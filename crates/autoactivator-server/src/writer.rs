@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use autoactivator::{Model, ModelFile, Observer, Receipt};
 use rayon::ThreadPool;
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::change::Change;
-use crate::digest::sha256;
 use crate::edition::{Current, Edition};
 use crate::error::Error;
 use crate::journal::{Journal, Seen, seen};
@@ -38,7 +38,20 @@ pub(crate) struct Counts {
     pub(crate) rows: AtomicU64,
     pub(crate) changes: AtomicU64,
     pub(crate) writes: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    /// Time until files were on the disk, once their bytes were written.
+    pub(crate) sync_microseconds: AtomicU64,
     pub(crate) refused: AtomicU64,
+}
+
+impl Counts {
+    /// A model file of this size was written; its last bytes took this long to be on the disk.
+    fn wrote(&self, bytes: u64, sync: Duration) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let sync = u64::try_from(sync.as_micros()).unwrap_or(u64::MAX);
+        self.sync_microseconds.fetch_add(sync, Ordering::Relaxed);
+    }
 }
 
 /// A change, and the channel for its answer.
@@ -201,14 +214,18 @@ impl Desk {
 
     /// Writes a model and publishes it.
     fn write(&mut self, model: Model, version: u64, keys: Vec<Key>) -> Result<Arc<Edition>, Problem> {
-        let bytes = model.to_bytes()?;
-        let digest = sha256(&[&bytes]);
-        let next = self.journal.announce(version, digest.clone(), keys)?;
-        let file_bytes = self.file.write_bytes(&bytes)?;
-        self.journal.came_true(next);
-        let edition = Arc::new(Edition::new(model, version, file_bytes, digest));
+        let mut announced = None;
+        let written = self.file.write_announced(&model, |sha256| {
+            let next = self.journal.announce(version, sha256.to_owned(), keys)?;
+            announced = Some((next, Instant::now()));
+            Ok::<(), Problem>(())
+        })?;
+        if let Some((next, announced)) = announced {
+            self.journal.came_true(next);
+            self.counts.wrote(written.n_bytes, announced.elapsed());
+        }
+        let edition = Arc::new(Edition::new(model, version, written.n_bytes, written.sha256));
         self.current.publish(Arc::clone(&edition));
-        self.counts.writes.fetch_add(1, Ordering::Relaxed);
         Ok(edition)
     }
 

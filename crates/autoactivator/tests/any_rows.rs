@@ -199,3 +199,20 @@ proptest! {
         }
     }
 }
+
+/// Nodes that take the scale of a first task of tiny numbers find others infinite.
+#[test]
+fn a_row_that_is_infinitely_far_away_has_an_answer() {
+    let params = ConsolidationParams {
+        readout: ReadoutKind::Ridge,
+        ..ConsolidationParams::default()
+    };
+    let mut learner = Consolidation::new(params.check().unwrap());
+    let row =
+        |value: f32| Table::new((0..12).map(|j| if j == 2 { value } else { 0.0 }).collect(), 12).unwrap();
+    learner
+        .learn(row(1e-30).rows(), &Labels::from_names(["a"]), &mut ())
+        .unwrap();
+    let answers = learner.deployed().unwrap().answers(row(1e8).rows(), 0.0).unwrap();
+    assert_eq!(answers[0].probabilities, [1.0]);
+}

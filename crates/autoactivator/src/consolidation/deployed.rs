@@ -6,7 +6,7 @@ use super::calibration::Calibration;
 use super::readout::Readout;
 use super::unknown::Unknown;
 use crate::data::ClassList;
-use crate::data::{Labels, Rows, check_rows};
+use crate::data::{Labels, Rows, Table, check_rows};
 use crate::error::Error;
 use crate::learner::{Answer, Input, Learner, Observer, Size};
 use crate::math::{Matrix, alone, argmax, argmax_among};
@@ -16,6 +16,9 @@ use crate::pool::Pool;
 /// Rows that one thread answers at a time: enough for an efficient product, few enough for their node outputs
 /// to stay in the thread's cache.
 const ANSWERED_TOGETHER: usize = 512;
+
+/// The largest output of a node for a row that some node finds infinite.
+const LARGEST: f32 = 1e12;
 
 /// Recruited nodes and their readout.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,7 +110,20 @@ impl Deployed {
     }
 
     fn scores_of_chunk(&self, rows: Rows<'_>) -> Matrix<f32> {
-        self.scores_of(self.pool.outputs(rows, Precision::F32).rows())
+        let (_, evidence) = self.evidence(rows);
+        self.readout.scores(evidence)
+    }
+
+    /// Node outputs and evidence of rows. Rows may lie so far from all that was learned that outputs are infinite; such outputs
+    /// are as large as they need to be, so that there is an answer.
+    fn evidence(&self, rows: Rows<'_>) -> (Table, Matrix<f32>) {
+        let mut h = self.pool.outputs(rows, Precision::F32);
+        let mut evidence = self.readout.evidence(h.rows().into());
+        if !evidence.values().iter().all(|v| v.is_finite()) {
+            h.for_each_row(|row| row.iter_mut().for_each(|v| *v = bounded(*v)));
+            evidence = self.readout.evidence(h.rows().into());
+        }
+        (h, evidence)
     }
 
     /// Computes scores from node outputs.
@@ -153,8 +169,8 @@ impl Deployed {
             return Err(Error::CannotReject { reason });
         };
         let shares = by_chunks(x, |rows| {
-            let h = self.pool.outputs(rows, Precision::F32);
-            unknown.shares(h.rows(), &self.readout.evidence(h.rows().into()))
+            let (h, evidence) = self.evidence(rows);
+            unknown.shares(h.rows(), &evidence)
         });
         Ok(shares.concat())
     }
@@ -170,8 +186,7 @@ impl Deployed {
     }
 
     fn answers_to_chunk(&self, x: Rows<'_>, reject: f64) -> Vec<Answer> {
-        let h = self.pool.outputs(x, Precision::F32);
-        let evidence = self.readout.evidence(h.rows().into());
+        let (h, evidence) = self.evidence(x);
         let unknown = self.unknown.as_ref().filter(|_| reject > 0.0);
         let shares = unknown.map(|unknown| unknown.shares(h.rows(), &evidence));
         let scores = self.readout.scores(evidence);
@@ -189,6 +204,14 @@ impl Deployed {
             }
         };
         (0..x.len()).map(answer).collect()
+    }
+}
+
+fn bounded(output: f32) -> f32 {
+    if output.is_nan() {
+        0.0
+    } else {
+        output.clamp(-LARGEST, LARGEST)
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::data::Rows;
+use crate::format::Numbers;
 use crate::math::{Matrix, View, add_gram_packed, vectorised};
 use crate::params::Precision;
 
@@ -218,6 +219,20 @@ impl Gram {
             let pairs = column.iter_mut().zip(&v[j..]);
             pairs.for_each(|(sum, other)| *sum -= v[j] * other / divisor);
         }
+    }
+}
+
+/// The triangle, column after column.
+impl Numbers for Gram {
+    fn len(&self) -> usize {
+        self.triangle.len()
+    }
+
+    fn each(&self, to: &mut dyn FnMut(&[f64])) {
+        if self.waiting.is_empty() {
+            return to(&self.triangle);
+        }
+        (0..self.n_nodes).for_each(|j| to(&self.column(j)));
     }
 }
 

@@ -98,10 +98,12 @@ pub fn pack(learner: &Consolidation) -> Container {
     let memory = &learner.memory;
     // A pool that has learned nothing is sent to many workers, so its all-zero triangle is left out.
     let blank = memory.classes.is_empty();
-    container.put_f64(
-        "memory.gram".to_owned(),
-        &if blank { Vec::new() } else { triangle(&memory.gram) },
-    );
+    let gram = if blank {
+        Gram::zeros(0)
+    } else {
+        memory.gram.clone()
+    };
+    container.put_numbers("memory.gram".to_owned(), gram);
     container.put_f64("memory.moments".to_owned(), memory.moments.values());
     container.put_f64("memory.counts".to_owned(), &memory.counts);
     memory.standard.pack(&mut container, "memory");

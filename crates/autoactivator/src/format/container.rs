@@ -4,10 +4,12 @@
 //! the format version, the description, and a SHA-256 over the whole file, so that a truncated file or a flipped byte
 //! is refused, never half-loaded.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 
 use half::f16;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +25,9 @@ const ENTRY: &str = "autoactivator";
 
 /// Placeholder for the checksum while it is computed.
 const BLANK: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Number of bytes that are passed on at a time.
+const PIECE: usize = 1 << 20;
 
 /// If the largest number of a matrix is smaller, half precision leaves fewer than 64 different ones, or only zeros.
 const TOO_SMALL: f32 = 64.0 / (1 << 24) as f32;
@@ -46,7 +51,7 @@ pub struct Container {
 struct Tensor {
     dtype: Dtype,
     shape: Vec<usize>,
-    bytes: Vec<u8>,
+    content: Content,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -148,8 +153,26 @@ impl Container {
         self.put(name, Dtype::F64, vec![values.len()], bytes);
     }
 
+    /// Adds a long list of numbers in double precision, which become bytes only when they are written.
+    pub fn put_numbers(&mut self, name: String, numbers: impl Numbers + 'static) {
+        let tensor = Tensor {
+            dtype: Dtype::F64,
+            shape: vec![numbers.len()],
+            content: Content::Numbers(Box::new(numbers)),
+        };
+        self.tensors.push((name, tensor));
+    }
+
     fn put(&mut self, name: String, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) {
-        self.tensors.push((name, Tensor { dtype, shape, bytes }));
+        let content = Content::Bytes(bytes);
+        self.tensors.push((
+            name,
+            Tensor {
+                dtype,
+                shape,
+                content,
+            },
+        ));
     }
 
     /// Reads the matrix `name`; refuses values that are not finite.
@@ -167,14 +190,16 @@ impl Container {
         let tensor = self.get(name)?;
         let values: Vec<f32> = match tensor.dtype {
             Dtype::F32 => tensor
-                .bytes
+                .content
+                .bytes()
                 .as_chunks()
                 .0
                 .iter()
                 .map(|b| f32::from_le_bytes(*b))
                 .collect(),
             Dtype::F16 => tensor
-                .bytes
+                .content
+                .bytes()
                 .as_chunks()
                 .0
                 .iter()
@@ -192,7 +217,8 @@ impl Container {
             return Ok(self.list(name)?.into_iter().map(f64::from).collect());
         }
         let values = tensor
-            .bytes
+            .content
+            .bytes()
             .as_chunks()
             .0
             .iter()
@@ -210,20 +236,49 @@ impl Container {
 
     /// SHA-256 of the bytes of the file.
     pub fn sha256(&self) -> Result<String, Error> {
-        Ok(hexadecimal(Sha256::digest(self.to_bytes()?)))
+        let mut sha = Sha256::new();
+        self.write(&mut |piece| {
+            sha.update(piece);
+            Ok(())
+        })?;
+        Ok(hexadecimal(sha.finalize()))
     }
 
     /// The bytes of the file; the same content gives the same bytes. Fails when something cannot be stored,
     /// such as a number too large for half precision.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        match &self.refused {
-            Some(reason) => Err(reason.clone()),
-            None => self.serialized(),
-        }
-        .map_err(|reason| Error::NotStorable { reason })
+        let mut bytes = Vec::new();
+        self.write(&mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(bytes)
     }
 
-    fn serialized(&self) -> Result<Vec<u8>, String> {
+    /// Passes the bytes of the file on, piece by piece: a large file is never in memory as a whole.
+    pub fn write(&self, to: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        let storable = self.refused.clone().map_or(Ok(()), Err);
+        let header = storable.and_then(|()| self.header());
+        let (mut header, order) = header.map_err(|reason| Error::NotStorable { reason })?;
+        let mut sha = Sha256::new();
+        sha.update(&header);
+        for &tensor in &order {
+            self.tensors[tensor].1.content.each(&mut |piece| {
+                sha.update(piece);
+                Ok(())
+            })?;
+        }
+        let digest = hexadecimal(sha.finalize());
+        if let Some(at) = find(&header, BLANK) {
+            header[at..at + BLANK.len()].copy_from_slice(digest.as_bytes());
+        }
+        to(&header)?;
+        let mut tensors = order.iter().map(|&tensor| &self.tensors[tensor].1);
+        tensors.try_for_each(|tensor| tensor.content.each(to))
+    }
+
+    /// The header of the file with a blank for the checksum, and the order of the tensors after it.
+    fn header(&self) -> Result<(Vec<u8>, Vec<usize>), String> {
         let entry = Entry {
             format_version: FORMAT_VERSION,
             written_by: env!("CARGO_PKG_VERSION").to_owned(),
@@ -236,16 +291,16 @@ impl Container {
         };
         let text = serde_json::to_string(&entry).map_err(|e| e.to_string())?;
         let metadata = HashMap::from([(ENTRY.to_owned(), text)]);
-        let mut views = Vec::new();
-        for (name, tensor) in &self.tensors {
-            let view = TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes);
-            views.push((name.clone(), view.map_err(|e| format!("tensor '{name}': {e}"))?));
-        }
-        let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(|e| e.to_string())?;
-        let at = find(&bytes, BLANK).ok_or("there is no room for its checksum")?;
-        let digest = digest(&bytes, at);
-        bytes[at..at + BLANK.len()].copy_from_slice(digest.as_bytes());
-        Ok(bytes)
+        let tensors = self.tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
+        let header = safetensors::serialize(tensors, Some(metadata)).map_err(|e| e.to_string())?;
+        find(&header, BLANK).ok_or("there is no room for its checksum")?;
+        // The first eight bytes are the length of the rest.
+        let read: Value = serde_json::from_slice(&header[8..]).map_err(|e| e.to_string())?;
+        let place = |&tensor: &usize| read[&self.tensors[tensor].0]["data_offsets"][0].as_u64();
+        let mut order: Vec<usize> = (0..self.tensors.len()).collect();
+        // Of two at one place, the first is empty.
+        order.sort_by_key(|tensor| (place(tensor), self.tensors[*tensor].1.content.n_bytes()));
+        Ok((header, order))
     }
 
     /// Reads the bytes of a file; the error says what is wrong with them.
@@ -275,7 +330,7 @@ impl Container {
             let tensor = Tensor {
                 dtype: view.dtype(),
                 shape: view.shape().to_vec(),
-                bytes: view.data().to_vec(),
+                content: Content::Bytes(view.data().to_vec()),
             };
             (name, tensor)
         });
@@ -291,6 +346,86 @@ impl Container {
             tensors: tensors.collect(),
             refused: None,
         })
+    }
+}
+
+/// Numbers that become bytes only when they are written.
+pub trait Numbers: fmt::Debug + Send + Sync {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// Passes all of them on, in pieces.
+    fn each(&self, to: &mut dyn FnMut(&[f64]));
+}
+
+#[derive(Debug)]
+enum Content {
+    Bytes(Vec<u8>),
+    Numbers(Box<dyn Numbers>),
+}
+
+impl Content {
+    fn n_bytes(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Numbers(numbers) => size_of::<f64>() * numbers.len(),
+        }
+    }
+
+    /// Passes the bytes on, in pieces.
+    fn each(&self, to: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        match self {
+            Self::Bytes(bytes) => to(bytes),
+            Self::Numbers(numbers) => {
+                let (mut piece, mut written) = (Vec::with_capacity(2 * PIECE), Ok(()));
+                numbers.each(&mut |values| {
+                    for values in values.chunks(PIECE / size_of::<f64>()) {
+                        piece.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+                        if piece.len() >= PIECE && written.is_ok() {
+                            written = to(&piece);
+                            piece.clear();
+                        }
+                    }
+                });
+                written.and_then(|()| to(&piece))
+            }
+        }
+    }
+
+    fn bytes(&self) -> Cow<'_, [u8]> {
+        match self {
+            Self::Bytes(bytes) => Cow::Borrowed(bytes),
+            Self::Numbers(numbers) => {
+                let mut bytes = Vec::with_capacity(self.n_bytes());
+                numbers.each(&mut |values| bytes.extend(values.iter().flat_map(|v| v.to_le_bytes())));
+                Cow::Owned(bytes)
+            }
+        }
+    }
+}
+
+impl PartialEq for Content {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
+
+/// What the header says of a tensor. Its bytes are left out here, and written afterwards.
+impl View for &Tensor {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&[])
+    }
+
+    fn data_len(&self) -> usize {
+        self.content.n_bytes()
     }
 }
 

@@ -23,7 +23,7 @@ mod disk;
 
 pub use atomic::{NewFile, write_atomically};
 pub(crate) use atomic::{UNFINISHED, folder_of, hidden_beside, io_error, read};
-pub use container::Container;
+pub use container::{Container, Numbers};
 pub use disk::{Disk, System};
 
 /// The format version that this crate writes, and the newest that it reads.

@@ -8,6 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use sha2::{Digest, Sha256};
+
 use super::Model;
 use super::identity::{Identity, Inode};
 use super::lock::WriteLock;
@@ -25,6 +27,15 @@ pub struct ModelFile {
     _lock: WriteLock,
     disk: Box<dyn Disk>,
     at_path: Mutex<AtPath>,
+}
+
+/// What became of a model that was written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Size of the file.
+    pub n_bytes: u64,
+    /// SHA-256 of the file, in hexadecimal digits.
+    pub sha256: String,
 }
 
 /// What this process knows to be at the path.
@@ -78,7 +89,33 @@ impl ModelFile {
     /// Refused if the file is not the one that was locked or written last. If the system cannot say that a change will
     /// survive a power cut, it may or may not be there afterwards, so no other change is made on top of it.
     pub fn write(&self, model: &Model) -> Result<u64, Error> {
-        self.write_bytes(&model.to_bytes()?)
+        self.write_announced(model, |_| Ok(()))
+            .map(|written| written.n_bytes)
+    }
+
+    /// As [`write`](Self::write). Before the file has its name, `announce` is told its SHA-256; if that fails, nothing changes.
+    pub fn write_announced<E: From<Error>>(
+        &self,
+        model: &Model,
+        announce: impl FnOnce(&str) -> Result<(), E>,
+    ) -> Result<Written, E> {
+        let mut at_path = self.at_path();
+        self.check(&at_path)?;
+        let new = NewFile::create_on(&*self.disk, &self.path)?;
+        let (mut sha, mut n_bytes) = (Sha256::new(), 0);
+        model.write(&mut |piece| {
+            sha.update(piece);
+            n_bytes += piece.len() as u64;
+            new.write(piece)
+        })?;
+        let sha256 = sha
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>();
+        announce(&sha256)?;
+        self.give_name(new, &mut at_path)?;
+        Ok(Written { n_bytes, sha256 })
     }
 
     /// Writes only the deployed model, in half precision if `half`; returns the size of the file.
@@ -92,13 +129,18 @@ impl ModelFile {
         self.check(&at_path)?;
         let new = NewFile::create_on(&*self.disk, &self.path)?;
         new.write(bytes)?;
+        self.give_name(new, &mut at_path)?;
+        Ok(bytes.len() as u64)
+    }
+
+    fn give_name(&self, new: NewFile<'_>, at_path: &mut AtPath) -> Result<(), Error> {
         let inode = Inode::of(new.open()?, &self.path)?;
         let named = new.give_name();
         at_path.unsure = matches!(named, Err(Error::NotSynced { .. }));
         if named.is_ok() || at_path.unsure {
             at_path.inode = Some(inode);
         }
-        named.map(|()| bytes.len() as u64)
+        named
     }
 
     /// Whether the file may be replaced.

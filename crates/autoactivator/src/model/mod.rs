@@ -51,7 +51,7 @@ use crate::reactivation::{self as units, Reactivation, ReactivationParams};
 pub use answer::{Detail, class_of, detailed, object};
 pub use describe::{describe, rows_by_class, summary};
 pub use explain::{Explanation, NodeEvidence, TaskEvidence, UnitEvidence};
-pub use file::ModelFile;
+pub use file::{ModelFile, Written};
 pub use learned::{Abilities, Learned};
 pub use receipt::Receipt;
 pub use task::{Task, growth};
@@ -137,6 +137,11 @@ impl Model {
     /// The bytes of a model file; the same model gives the same bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         self.0.pack().to_bytes()
+    }
+
+    /// Passes the bytes of a model file on, piece by piece.
+    pub fn write(&self, to: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        self.0.pack().write(to)
     }
 
     /// Reads the bytes of a model file; the error says what is wrong with them.
