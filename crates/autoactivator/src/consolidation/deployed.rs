@@ -126,11 +126,6 @@ impl Deployed {
         (h, evidence)
     }
 
-    /// Computes scores from node outputs.
-    pub(crate) fn scores_of(&self, h: Rows<'_>) -> Matrix<f32> {
-        self.readout.scores(self.readout.evidence(h.into()))
-    }
-
     /// What every node adds to the score of every class for one row; these and the biases sum up to the scores.
     pub fn contributions(&self, row: &[f32]) -> Result<Contributions, Error> {
         let row = Rows::new(row, row.len())?;

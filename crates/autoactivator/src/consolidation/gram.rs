@@ -224,7 +224,7 @@ impl Gram {
 
 /// The triangle, column after column.
 impl Numbers for Gram {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.triangle.len()
     }
 

@@ -157,7 +157,7 @@ impl Container {
     pub fn put_numbers(&mut self, name: String, numbers: impl Numbers + 'static) {
         let tensor = Tensor {
             dtype: Dtype::F64,
-            shape: vec![numbers.len()],
+            shape: vec![numbers.count()],
             content: Content::Numbers(Box::new(numbers)),
         };
         self.tensors.push((name, tensor));
@@ -352,7 +352,7 @@ impl Container {
 /// Numbers that become bytes only when they are written.
 pub trait Numbers: fmt::Debug + Send + Sync {
     /// How many there are.
-    fn len(&self) -> usize;
+    fn count(&self) -> usize;
 
     /// Passes all of them on, in pieces.
     fn each(&self, to: &mut dyn FnMut(&[f64]));
@@ -368,7 +368,7 @@ impl Content {
     fn n_bytes(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            Self::Numbers(numbers) => size_of::<f64>() * numbers.len(),
+            Self::Numbers(numbers) => size_of::<f64>() * numbers.count(),
         }
     }
 
