@@ -259,3 +259,15 @@ fn a_learner_that_counts_every_row_once_says_so() {
         .learn(x.rows(), &weighed(&y, &[1.0; 30]), &mut ())
         .unwrap();
 }
+
+/// Found by chance: the weights of the blend would be infinite in the unit of the evidence.
+#[test]
+fn one_row_that_outweighs_all_others() {
+    let (x, y) = rows(12, 7);
+    let powers = [-26, -27, -23, -27, -22, -24, -29, 11, -24, -29, -25, -24];
+    let weights: Vec<f64> = powers.iter().map(|&power| 10f64.powi(power)).collect();
+    let mut learner = learner(false, Precision::F32);
+    learner.learn(x.rows(), &weighed(&y, &weights), &mut ()).unwrap();
+    let answers = Model::from(learner).probabilities(x.rows()).unwrap();
+    assert!(answers.values().iter().all(|p| p.is_finite()));
+}

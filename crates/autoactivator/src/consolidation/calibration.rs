@@ -23,6 +23,9 @@ const ROUNDS: usize = 400;
 /// Number of rows that the scale 1, which the weights of the scores were fitted with, counts for beforehand.
 const BEFOREHAND: f64 = 4.0;
 
+/// Below this probability, a number of rows divided by it may be infinite.
+const HARDLY_POSSIBLE: f64 = 1e-150;
+
 /// Scales with less weight are left out.
 const NEGLIGIBLE: f64 = 0.005;
 
@@ -196,34 +199,42 @@ fn odds(scores: &[f64], highest: f64) -> [f64; N_SCALES] {
 fn mixed(likely: &[[f64; N_SCALES]], copies: &[f64]) -> [f64; N_SCALES] {
     let mut weights = [1.0 / N_SCALES as f64; N_SCALES];
     for _ in 0..ROUNDS {
-        let shares = vectorised(
+        let mut next = vectorised(
             #[inline(always)]
-            || {
-                let mut shares = [0.0; N_SCALES];
-                for (row, copies) in likely.iter().zip(copies) {
-                    let mut sum = 0.0;
-                    for k in 0..N_SCALES {
-                        sum += row[k] * weights[k];
-                    }
-                    // Nothing follows from a row that no scale finds possible.
-                    if sum > 0.0 {
-                        let factor = copies / sum;
-                        for k in 0..N_SCALES {
-                            shares[k] += factor * row[k];
-                        }
-                    }
-                }
-                shares
-            },
+            || expected(likely, copies, &weights),
         );
-        for (k, weight) in weights.iter_mut().enumerate() {
-            *weight *= shares[k];
-        }
-        weights[ONE] += BEFOREHAND;
-        let sum: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|weight| *weight /= sum);
+        next[ONE] += BEFOREHAND;
+        let sum: f64 = next.iter().sum();
+        weights = next.map(|weight| weight / sum);
     }
     weights
+}
+
+/// For how many rows each scale accounts.
+#[inline(always)]
+fn expected(likely: &[[f64; N_SCALES]], copies: &[f64], weights: &[f64; N_SCALES]) -> [f64; N_SCALES] {
+    let mut shares = [0.0; N_SCALES];
+    let mut rare = [0.0; N_SCALES];
+    for (row, copies) in likely.iter().zip(copies) {
+        let mut sum = 0.0;
+        for k in 0..N_SCALES {
+            sum += row[k] * weights[k];
+        }
+        if sum > HARDLY_POSSIBLE {
+            let factor = copies / sum;
+            for k in 0..N_SCALES {
+                shares[k] += factor * row[k];
+            }
+        } else if sum > 0.0 {
+            for k in 0..N_SCALES {
+                rare[k] += copies * (row[k] * weights[k] / sum);
+            }
+        }
+    }
+    for k in 0..N_SCALES {
+        rare[k] += shares[k] * weights[k];
+    }
+    rare
 }
 
 #[cfg(test)]

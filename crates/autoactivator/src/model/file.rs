@@ -100,8 +100,9 @@ impl ModelFile {
         announce: impl FnOnce(&str) -> Result<(), E>,
     ) -> Result<Written, E> {
         let mut at_path = self.at_path();
-        self.check(&at_path)?;
+        // A folder that is gone is reported as such, not as a file that was replaced.
         let new = NewFile::create_on(&*self.disk, &self.path)?;
+        self.check(&at_path)?;
         let (mut sha, mut n_bytes) = (Sha256::new(), 0);
         model.write(&mut |piece| {
             sha.update(piece);

@@ -82,15 +82,25 @@ impl Readout {
         (weights, (0..self.biases.len()).map(bias).collect())
     }
 
-    /// A power of two that brings the largest weight near 1, so that half precision can hold all of them.
+    /// A power of two that brings the largest weight near 1, so that half precision can hold all of them; 1 if the weights of
+    /// the blend would become infinite.
     fn unit(&self) -> f32 {
         let largest = self
             .weights
             .values()
             .iter()
             .fold(0f32, |most, w| most.max(w.abs()));
-        if largest > 0.0 {
+        let unit = if largest > 0.0 {
             largest.log2().ceil().exp2()
+        } else {
+            1.0
+        };
+        let blended = self
+            .blend
+            .as_ref()
+            .map_or(&[][..], |blend| blend.weights.values());
+        if blended.iter().all(|w| (w * unit).is_finite()) {
+            unit
         } else {
             1.0
         }
