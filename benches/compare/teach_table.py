@@ -19,7 +19,7 @@ def markdown(taught):
 def steps(taught):
     widths = sorted({t.shape.features for t in taught})
     yield (
-        f"Each line is a model of so many nodes and classes that is taught one more class. First come our milliseconds "
+        f"Each line is a model with this many nodes and classes, which is taught one more class. First come our milliseconds "
         f"from \"rows are there\" to \"answers know the class\", for {listed(ROWS)} new rows. Then, for {BESIDE} rows, how "
         f"many times as long each peer takes: median (lowest - highest; pairs). Generated rows of "
         f"{listed(widths)} features; the last column says how many of each class had been learned before."

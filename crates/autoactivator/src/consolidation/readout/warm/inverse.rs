@@ -98,7 +98,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     crate::math::vectorised(
         #[inline(always)]
         || {
-            // Four sums at a time: one alone would wait for each addition.
+            // Eight sums at a time: one alone would wait for each addition.
             let mut sums = [0.0; 8];
             let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
             let rest: f64 = a8
