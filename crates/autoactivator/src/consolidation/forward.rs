@@ -160,7 +160,8 @@ impl<'a> Standing<'a> {
         let (memory, sums) = (self.memory, &self.sums);
         let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
         let nodes = start..(start + self.strip).min(memory.n_nodes());
-        let length = |j: usize| memory.gram.at(j, j) - sums[j] * sums[j] / n_rows;
+        let diagonal = memory.gram.diagonal();
+        let length = |j: usize| diagonal[j] - sums[j] * sums[j] / n_rows;
         let lengths: Vec<f64> = nodes.map(length).collect();
         let n = lengths.len();
         let mut strip = Strip {
@@ -253,9 +254,10 @@ impl Strip {
     /// <h_j, h_node> about the mean, for all nodes j of the strip.
     fn column(&self, memory: &Memory, sums: &[f64], node: usize) -> Vec<f64> {
         let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
-        (self.start..self.start + self.lengths.len())
-            .map(|j| memory.gram.at(j, node) - sums[j] * sums[node] / n_rows)
-            .collect()
+        let nodes = self.start..self.start + self.lengths.len();
+        let entries = memory.gram.entries(nodes.clone(), node);
+        let about_mean = |(entry, j): (f64, usize)| entry - sums[j] * sums[node] / n_rows;
+        entries.into_iter().zip(nodes).map(about_mean).collect()
     }
 
     /// Turns inner products with the joining node into each node's component along what is new in it.

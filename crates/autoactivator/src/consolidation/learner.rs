@@ -437,6 +437,7 @@ impl Consolidation {
 
     /// The model that reads the recruited nodes.
     pub(super) fn read_out(&mut self) -> Result<Deployed, Error> {
+        self.memory.gram.settle_factor();
         let pool = self.recruited_pool(self.pool.as_deref().ok_or(Error::NothingLearned)?);
         let solution = if self.memory.witnesses.in_use().is_empty() {
             self.by_sums()
@@ -468,10 +469,11 @@ impl Consolidation {
         self.warm.n_changes(&self.memory.pending)
     }
 
-    /// Solves the readout from the memory alone, whatever it was before: the slow truth that readouts of small steps
-    /// follow. With `ridge`, the constant is not looked for.
+    /// Solves the readout from the memory alone, whatever it was before, and from all entries of G: the slow truth that
+    /// readouts of small steps and of few rows follow. With `ridge`, the constant is not looked for.
     pub fn solve_from_nothing(&mut self, ridge: Option<f64>) -> Result<(), Error> {
         let given = self.params.ridge;
+        self.memory.gram.fill();
         // What copies share stays theirs.
         self.warm = Slot::default();
         self.memory.pending = Pending::default();
@@ -542,7 +544,7 @@ impl Consolidation {
         let (solution, left) = centred.solve(wanted, witnesses, &h)?;
         let left = left.filter(|_| self.reads_whole_pool());
         let warm =
-            left.map(|left| Warm::new(left, self.wanted(), &self.memory, &centred, &self.comparable(h)));
+            left.and_then(|left| Warm::new(left, self.wanted(), &self.memory, &centred, &self.comparable(h)));
         Some((solution, warm))
     }
 

@@ -116,17 +116,18 @@ impl Memory {
         self.counts.iter().fold(0.0, |sum, count| sum + count)
     }
 
-    /// Number of floats kept: a triangle of G, Q, n, two per node that make it comparable, and the witnesses.
+    /// Number of floats kept: G, Q, n, two per node that make it comparable, and the witnesses.
     pub fn n_floats(&self) -> usize {
-        let n = self.n_nodes();
-        let sums = n * (n + 1) / 2 + 2 * n + self.moments.values().len() + self.counts.len();
+        let sums =
+            self.gram.n_floats() + 2 * self.n_nodes() + self.moments.values().len() + self.counts.len();
         sums + self.witnesses.n_floats()
     }
 
     /// Whether nothing has overflowed. If an entry of G is infinite, so is one on its diagonal.
     pub(crate) fn is_finite(&self) -> bool {
-        let diagonal = (0..self.n_nodes()).map(|j| self.gram.at(j, j));
+        let diagonal = self.gram.diagonal();
         diagonal
+            .into_iter()
             .chain(self.moments.values().iter().copied())
             .all(f64::is_finite)
     }

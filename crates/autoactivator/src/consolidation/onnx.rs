@@ -119,7 +119,6 @@ fn mixture(graph: &mut Graph, scores: &Value, parts: &[(f64, f64)]) -> Value {
 
 /// The share of known rows that are at least as strange, as [`Unknown::strangeness`] and [`Unknown::share`] have it.
 fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, evidence: &Value) -> Value {
-    let n = unknown.n_nodes();
     let n_classes = unknown.lengths.len();
     let lengths = graph.floats(&[n_classes], &unknown.lengths);
     let twice = graph.apply_scalar("Mul", evidence, 2.0);
@@ -136,14 +135,7 @@ fn known(graph: &mut Graph, unknown: &Unknown, h: &Value, evidence: &Value) -> V
     let unlikely = graph.apply("Sub", &[&offsets, &likely]);
     let unlikely = graph.reduce("ReduceMin", &unlikely);
 
-    let first = graph.gather(h, 0..n);
-    let shift = graph.floats(&[n], &unknown.standard.shift);
-    let scale = graph.floats(&[n], &unknown.standard.scale);
-    let deviation = graph.apply("Sub", &[&first, &shift]);
-    let deviation = graph.apply("Mul", &[&deviation, &scale]);
-    let white = graph.linear(&deviation, &unknown.whitening, &vec![0.0; n]);
-    let squares = graph.apply("Mul", &[&white, &white]);
-    let apart = graph.sum(&squares);
+    let apart = unknown.whitening.to_onnx(graph, h);
 
     let units: Vec<Value> = [relative, unlikely, apart]
         .iter()

@@ -10,6 +10,7 @@ use super::growth::TaskGrowth;
 use super::learner::Consolidation;
 use super::ledger::Ledger;
 use super::memory::Memory;
+use super::pack_whitening::{pack_whitening, unpack_whitening};
 use super::pack_witnesses::{Kept, pack_witnesses, unpack_witnesses};
 use super::params::ConsolidationParams;
 use super::pending::Pending;
@@ -19,7 +20,7 @@ use super::witness::Witnesses;
 use crate::data::ClassList;
 use crate::error::Error;
 use crate::format::Container;
-use crate::math::{Matrix, there_is_room};
+use crate::math::Matrix;
 use crate::params::Check;
 use crate::pool::{self, Pool, Standard};
 
@@ -28,6 +29,10 @@ pub const NAME: &str = "consolidation";
 
 /// Name of a deployed model in a file.
 pub const DEPLOYED: &str = "deployed";
+
+/// G in a file, as a triangle or, of few rows, as a factor.
+const TRIANGLE: &str = "memory.gram";
+const FACTOR: &str = "memory.factor";
 
 /// Largest number of nodes of a pool without sums: a small file must not request all available memory.
 const BLANK_NODES: usize = 1 << 15;
@@ -96,14 +101,16 @@ pub fn pack(learner: &Consolidation) -> Container {
         .as_ref()
         .map(|pool| pool.pack(&mut container, "pool"));
     let memory = &learner.memory;
-    // A pool that has learned nothing is sent to many workers, so its all-zero triangle is left out.
+    // A pool that has learned nothing is sent to many workers, so its sums are left out.
     let blank = memory.classes.is_empty();
-    let gram = if blank {
-        Gram::zeros(0)
-    } else {
-        memory.gram.clone()
-    };
-    container.put_numbers("memory.gram".to_owned(), gram);
+    pack_gram(
+        &mut container,
+        if blank {
+            Gram::zeros(0)
+        } else {
+            memory.gram.clone()
+        },
+    );
     container.put_f64("memory.moments".to_owned(), memory.moments.values());
     container.put_f64("memory.counts".to_owned(), &memory.counts);
     memory.standard.pack(&mut container, "memory");
@@ -125,9 +132,40 @@ pub fn pack(learner: &Consolidation) -> Container {
     container
 }
 
-/// The lower triangle of G, column after column.
-pub fn triangle(gram: &Gram) -> Vec<f64> {
-    (0..gram.n_nodes()).flat_map(|j| gram.column(j)).collect()
+/// Puts G into a container, as a factor or a triangle. Rows that wait are never written by themselves.
+fn pack_gram(container: &mut Container, mut gram: Gram) {
+    gram.settle_factor();
+    container.needs_version(version_of(&gram));
+    container.put_numbers(name_of(&gram).to_owned(), gram);
+}
+
+/// The name of the form of G in a file. G of no nodes has that of a triangle, as before there were factors.
+pub fn name_of(gram: &Gram) -> &'static str {
+    if gram.is_factor() && gram.n_nodes() > 0 {
+        FACTOR
+    } else {
+        TRIANGLE
+    }
+}
+
+/// The version of the format that has this form of G.
+pub fn version_of(gram: &Gram) -> u32 {
+    if name_of(gram) == FACTOR { 2 } else { 1 }
+}
+
+/// G of a file.
+pub fn unpack_gram(container: &Container, n_nodes: usize) -> Result<Gram, String> {
+    let of_other_pool = || "its memory does not fit its pool".to_owned();
+    if container.has(FACTOR) {
+        let rows = container.list_f64(FACTOR)?;
+        return Gram::from_factor(&rows, n_nodes).ok_or_else(of_other_pool);
+    }
+    let triangle = container.list_f64(TRIANGLE)?;
+    let expected = n_nodes.checked_add(1).and_then(|n| n.checked_mul(n_nodes));
+    if expected.is_none_or(|n| n / 2 != triangle.len()) {
+        return Err(of_other_pool());
+    }
+    Ok(Gram::from_triangle(triangle, n_nodes))
 }
 
 pub fn pack_deployed(deployed: &Deployed, half: bool) -> Container {
@@ -197,9 +235,10 @@ pub fn unpack(container: &Container) -> Result<Consolidation, String> {
     let n_nodes = pool.n_nodes();
     let standard = Standard::unpack(container, "memory", n_nodes)?;
     let n_inputs = pool.n_inputs();
-    learner.memory = match (description.classes, container.list_f64("memory.gram")?) {
-        (classes, triangle) if classes.is_empty() && triangle.is_empty() => blank(n_nodes, standard)?,
-        (classes, triangle) => unpack_memory(container, triangle, classes, n_nodes, standard)?,
+    learner.memory = if description.classes.is_empty() {
+        blank(n_nodes, standard)?
+    } else {
+        unpack_memory(container, description.classes, n_nodes, standard)?
     };
     if let Some(kept) = description.witnesses {
         learner.memory.witnesses =
@@ -235,19 +274,12 @@ fn blank(n_nodes: usize, standard: Standard) -> Result<Memory, String> {
             "it has {n_nodes} nodes and no sums: begin with at most {BLANK_NODES} nodes"
         ));
     }
-    // The sums are a triangle of doubles; asking for too much would end the process.
-    if !there_is_room(4 * (n_nodes * n_nodes) as u64) {
-        return Err(format!(
-            "its {n_nodes} nodes do not fit into memory: begin with fewer"
-        ));
-    }
     Ok(Memory::new(n_nodes, standard))
 }
 
-/// The sums of a file; `triangle` is that of G.
+/// The sums of a file.
 pub fn unpack_memory(
     container: &Container,
-    triangle: Vec<f64>,
     classes: Vec<String>,
     n_nodes: usize,
     standard: Standard,
@@ -258,12 +290,8 @@ pub fn unpack_memory(
     let (Some(moments), true) = (moments, counts.len() == classes.len()) else {
         return Err("its memory does not fit its classes".to_owned());
     };
-    let expected = n_nodes.checked_add(1).and_then(|n| n.checked_mul(n_nodes));
-    if expected.is_none_or(|n| n / 2 != triangle.len()) {
-        return Err("its memory does not fit its pool".to_owned());
-    }
     Ok(Memory {
-        gram: Gram::from_triangle(triangle, n_nodes),
+        gram: unpack_gram(container, n_nodes)?,
         moments,
         counts,
         classes,
@@ -330,13 +358,7 @@ fn pack_unknown(container: &mut Container, unknown: &Unknown) -> [f32; 6] {
     container.put_single("unknown.shares", &unknown.shares);
     container.put_single("unknown.offsets", &unknown.offsets);
     container.put_single("unknown.shared", unknown.shared.values());
-    container.put_single("unknown.shift", &unknown.standard.shift);
-    container.put_single("unknown.scale", &unknown.standard.scale);
-    // Only the upper triangle is not zero.
-    let triangle: Vec<f32> = (0..unknown.n_nodes())
-        .flat_map(|j| unknown.whitening.col(j)[..=j].iter().copied())
-        .collect();
-    container.put_single("unknown.whitening", &triangle);
+    pack_whitening(container, &unknown.whitening);
     container.put_single("unknown.known", &unknown.known);
     let [relative, likely, apart] = unknown.usual.map(|usual| [usual.middle, usual.spread]);
     [relative[0], relative[1], likely[0], likely[1], apart[0], apart[1]]
@@ -348,42 +370,28 @@ fn unpack_unknown(
     n_classes: usize,
     n_nodes: usize,
 ) -> Result<Unknown, String> {
-    let shift = container.list("unknown.shift")?;
-    let scale = container.list("unknown.scale")?;
-    let triangle = container.list("unknown.whitening")?;
-    let n = shift.len();
     let unknown = Unknown {
         lengths: container.list("unknown.lengths")?,
         shares: container.list("unknown.shares")?,
         offsets: container.list("unknown.offsets")?,
         shared: square(container, "unknown.shared", n_classes)?,
-        whitening: Matrix::zeros(n.min(n_nodes), n.min(n_nodes)),
-        standard: Standard { shift, scale },
+        whitening: unpack_whitening(container)?,
         usual: [0, 2, 4].map(|k| Usual {
             middle: usual[k],
             spread: usual[k + 1],
         }),
         known: container.list("unknown.known")?,
     };
-    let fits = n <= n_nodes
-        && unknown.standard.scale.len() == n
+    let fits = unknown.whitening.n_nodes() <= n_nodes
         && [&unknown.lengths, &unknown.shares, &unknown.offsets]
             .iter()
             .all(|list| list.len() == n_classes)
         && unknown.known.is_sorted()
-        && triangle.len() == n * (n + 1) / 2
         && unknown.is_sound();
     if !fits {
         return Err("what tells \"unknown\" does not fit its nodes and classes".to_owned());
     }
-    let mut whitening = unknown.whitening.clone();
-    let mut rest = triangle.as_slice();
-    for j in 0..n {
-        let (column, after) = rest.split_at(j + 1);
-        whitening.col_mut(j)[..=j].copy_from_slice(column);
-        rest = after;
-    }
-    Ok(Unknown { whitening, ..unknown })
+    Ok(unknown)
 }
 
 /// A square matrix that is stored as a list.

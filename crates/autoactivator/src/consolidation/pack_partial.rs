@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::binding::Binding;
+use super::gram::Gram;
 use super::ledger::Ledger;
-use super::pack::{triangle, unpack_memory};
+use super::pack::{name_of, unpack_memory, version_of};
 use super::pack_witnesses::{Kept, pack_witnesses, unpack_witnesses};
 use super::partial::Partial;
 use crate::error::Error;
-use crate::format::{Container, read, write_atomically};
+use crate::format::{Container, Numbers, read, write_atomically};
 use crate::pool::Standard;
 
 /// Name of a partial memory in a file.
@@ -29,6 +30,13 @@ struct Description {
     n_inputs: usize,
 }
 
+/// All numbers of G.
+fn numbers(gram: &Gram) -> Vec<f64> {
+    let mut all = Vec::with_capacity(gram.count());
+    gram.each(&mut |part| all.extend_from_slice(part));
+    all
+}
+
 fn none(n_inputs: &usize) -> bool {
     *n_inputs == 0
 }
@@ -38,18 +46,21 @@ impl Partial {
     pub fn to_bytes(&self, single: bool) -> Result<Vec<u8>, Error> {
         let mut container = Container::new(NAME);
         let sums = &self.sums;
+        let mut gram = sums.gram.clone();
+        gram.settle();
+        container.needs_version(version_of(&gram));
         let lists = [
-            ("gram", triangle(&sums.gram)),
-            ("moments", sums.moments.values().to_vec()),
-            ("counts", sums.counts.clone()),
+            (name_of(&gram), numbers(&gram)),
+            ("memory.moments", sums.moments.values().to_vec()),
+            ("memory.counts", sums.counts.clone()),
         ];
         for (name, values) in lists {
             // Row counts stay whole numbers.
-            if single && name != "counts" {
+            if single && name != "memory.counts" {
                 let rounded: Vec<f32> = values.iter().map(|&v| v as f32).collect();
-                container.put_list(format!("memory.{name}"), &rounded);
+                container.put_list(name.to_owned(), &rounded);
             } else {
-                container.put_f64(format!("memory.{name}"), &values);
+                container.put_f64(name.to_owned(), &values);
             }
         }
         let witnesses = pack_witnesses(&mut container, &sums.witnesses);
@@ -79,12 +90,10 @@ impl Partial {
             ));
         }
         let description: Description = container.description()?;
-        let triangle = container.list_f64("memory.gram")?;
         let n_classes = description.classes.len();
         // What made the outputs comparable belongs to the pool, which the binding identifies.
         let mut sums = unpack_memory(
             &container,
-            triangle,
             description.classes,
             description.n_nodes,
             Standard::default(),

@@ -37,7 +37,7 @@ impl Partial {
         &self.sums
     }
 
-    /// Number of floats of a partial over `n_nodes` and `n_classes`: one triangle of G, Q, and n.
+    /// Largest number of floats of a partial over `n_nodes` and `n_classes`: one triangle of G, Q, and n. Of few rows, G takes fewer.
     pub fn n_floats(n_nodes: usize, n_classes: usize) -> usize {
         n_nodes * (n_nodes + 1) / 2 + (n_nodes + 1) * n_classes
     }

@@ -9,9 +9,9 @@
 
 use rayon::prelude::*;
 
-use super::readout::{Apart, Belief, Centred, Jury, LeftOut, Seen, left_out_distance};
-use crate::math::{Cholesky, Matrix, product};
-use crate::pool::Standard;
+use super::readout::{Belief, Centred, Jury, LeftOut, Seen, left_out_distance};
+use super::whitening::{Apart, Whitening};
+use crate::math::{Matrix, product};
 
 /// Least and largest number of nodes, the first of the pool, that the distance from all rows is measured in, if there
 /// are enough: half of the pool, but the cost is the square.
@@ -32,10 +32,8 @@ pub struct Unknown {
     pub offsets: Vec<f32>,
     /// B / N, `(n_classes, n_classes)`.
     pub shared: Matrix<f32>,
-    /// Takes the outputs of the first nodes to deviations from their mean.
-    pub standard: Standard,
-    /// √N L⁻¹ of these nodes, transposed: a deviation times this is as long as it is unusual.
-    pub whitening: Matrix<f32>,
+    /// Tells how far a row is from all rows.
+    pub whitening: Whitening,
     /// Middle and spread of the relative distance, the likely one and the one from all rows, over known rows.
     pub usual: [Usual; 3],
     /// How strange known rows are, ascending.
@@ -77,13 +75,7 @@ impl Usual {
 
 impl Unknown {
     /// Learns from left-out witnesses how strange known rows are; none if a solve breaks down.
-    pub(crate) fn fit(
-        seen: &Seen<'_>,
-        left_out: &LeftOut,
-        belief: Belief,
-        centred: &Centred,
-        apart: &Apart,
-    ) -> Option<Self> {
+    pub(crate) fn fit(seen: &Seen<'_>, left_out: &LeftOut, belief: Belief, apart: &Apart) -> Option<Self> {
         let (n_rows, counts, jury) = (seen.n_rows(), seen.counts, seen.jury);
         let excess: Vec<f64> = counts.iter().map(|n| belief.spread / n.max(1.0)).collect();
         let lengths = apart.lengths.iter().zip(&jury.witnesses);
@@ -116,7 +108,6 @@ impl Unknown {
                 .collect(),
             shares: shares.iter().map(|&share| share as f32).collect(),
             shared: Matrix::from_fn(n_classes, n_classes, |i, j| (seen.ridge[(i, j)] / n_rows) as f32),
-            standard: centred.first_nodes(apart.whitening.n_cols()),
             whitening: apart.whitening.clone(),
             usual,
             known,
@@ -136,33 +127,27 @@ impl Unknown {
         self
     }
 
-    /// Number of nodes that the distance from all rows is measured in.
-    pub fn n_nodes(&self) -> usize {
-        self.whitening.n_cols()
-    }
-
-    /// Number of floats: of the whitening, one triangle.
+    /// Number of floats.
     pub fn n_floats(&self) -> usize {
-        let n = self.n_nodes();
-        3 * self.lengths.len() + self.shared.values().len() + 2 * n + n * (n + 1) / 2 + 6 + self.known.len()
+        3 * self.lengths.len() + self.shared.values().len() + self.whitening.n_floats() + 6 + self.known.len()
     }
 
     /// Whether all numbers are finite and there is something to compare with.
     pub(crate) fn is_sound(&self) -> bool {
         let by_class = self.lengths.iter().chain(&self.shares).chain(&self.offsets);
         let numbers = by_class.chain(self.shared.values());
-        let numbers = numbers.chain(self.whitening.values()).chain(&self.known);
+        let numbers = numbers.chain(&self.known);
         let usual = self.usual.iter().flat_map(|u| [u.middle, u.spread]);
         let finite = numbers.copied().chain(usual).all(f32::is_finite);
-        finite && !self.known.is_empty() && self.usual.iter().all(|u| u.spread > 0.0)
+        finite
+            && self.whitening.is_finite()
+            && !self.known.is_empty()
+            && self.usual.iter().all(|u| u.spread > 0.0)
     }
 
     /// How strange each row is, from its node outputs, `(n_samples, n_nodes)` row by row, and its evidence.
     pub fn strangeness(&self, h: crate::data::Rows<'_>, evidence: &Matrix<f32>) -> Vec<f32> {
-        let n = self.n_nodes();
-        let Standard { shift, scale } = &self.standard;
-        let deviations = Matrix::from_fn(h.len(), n, |i, j| (h.row(i)[j] - shift[j]) * scale[j]);
-        let white = product(deviations.view(), self.whitening.view());
+        let apart = self.whitening.distances(h);
         // Both parts of the relative distance are large where classes lie far apart, and nearly cancel.
         let evidence = evidence.to_f64();
         let shared = product(evidence.view(), self.shared.to_f64().view());
@@ -174,9 +159,8 @@ impl Unknown {
                 unlikely = unlikely.min(f64::from(self.offsets[c]) - f64::from(self.shares[c]) * u);
                 explained += shared[(i, c)] * u;
             }
-            let apart: f64 = (0..n).map(|j| f64::from(white[(i, j)]).powi(2)).sum();
             // The length of the row itself is in both distances of the relative one, and cancels.
-            strange(self.usual, [closest + explained, unlikely, apart])
+            strange(self.usual, [closest + explained, unlikely, apart[i]])
         };
         (0..h.len()).map(of_row).collect()
     }
@@ -236,16 +220,9 @@ fn distances(
         .collect()
 }
 
-/// The scatter of all rows in the first nodes; none if it cannot be factored.
+/// How far the members of a jury are from all rows; none if that cannot be solved.
 pub(super) fn apart_from_all(centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<Apart> {
     let n_nodes = centred.n_nodes();
     let n = (n_nodes / 2).clamp(NODES.0, NODES.1).min(n_nodes);
-    let factor = Cholesky::new(centred.first_scatter(n, rho))?;
-    let columns = Matrix::from_fn(n, jury.columns.n_cols(), |i, j| jury.columns[(i, j)]);
-    let inverse = factor.inverse_factor();
-    let root = centred.n_rows().sqrt();
-    Some(Apart {
-        lengths: factor.lengths(columns),
-        whitening: Matrix::from_fn(n, n, |i, j| (root * inverse[(j, i)] * centred.factor(i)) as f32),
-    })
+    Apart::new(centred, jury, n, rho)
 }

@@ -42,6 +42,8 @@ pub struct Container {
     description: Value,
     /// Whether matrices and lists are stored in half precision.
     half: bool,
+    /// The oldest format version that has all of its content.
+    version: u32,
     tensors: Vec<(String, Tensor)>,
     /// Why the content cannot be stored: the first reason found.
     refused: Option<String>,
@@ -77,9 +79,20 @@ impl Container {
             input: Input::default(),
             description: Value::Null,
             half: false,
+            version: 1,
             tensors: Vec::new(),
             refused: None,
         }
+    }
+
+    /// States that programs which read only versions before this one cannot read the file.
+    pub fn needs_version(&mut self, version: u32) {
+        self.version = self.version.max(version);
+    }
+
+    /// Whether there is a tensor of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.tensors.iter().any(|(n, _)| n == name)
     }
 
     /// An empty container that stores matrices and lists in half precision.
@@ -280,7 +293,7 @@ impl Container {
     /// The header of the file with a blank for the checksum, and the order of the tensors after it.
     fn header(&self) -> Result<(Vec<u8>, Vec<usize>), String> {
         let entry = Entry {
-            format_version: FORMAT_VERSION,
+            format_version: self.version,
             written_by: env!("CARGO_PKG_VERSION").to_owned(),
             sha256: BLANK.to_owned(),
             learner: self.learner.clone(),
@@ -343,6 +356,7 @@ impl Container {
             },
             description: entry.description,
             half: false,
+            version: entry.format_version,
             tensors: tensors.collect(),
             refused: None,
         })

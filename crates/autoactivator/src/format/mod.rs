@@ -26,5 +26,6 @@ pub(crate) use atomic::{UNFINISHED, folder_of, hidden_beside, io_error, read};
 pub use container::{Container, Numbers};
 pub use disk::{Disk, System};
 
-/// The format version that this crate writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// The newest format version that this crate reads. A file states the oldest one that has everything in it: since version 2,
+/// sums of few rows may be a factor.
+pub const FORMAT_VERSION: u32 = 2;

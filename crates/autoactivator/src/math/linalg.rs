@@ -3,15 +3,22 @@
 //! [`Matrix`] is dense and column-major, so that nodes append as columns; [`View`] borrows one, its transpose
 //! or a caller's row-major [`Rows`]. Everything above deals only in products, Gram blocks and solves.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::diag::DiagMut;
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::householder::{
+    apply_block_householder_sequence_on_the_left_in_place_scratch,
+    apply_block_householder_sequence_on_the_left_in_place_with_conj,
+};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::matmul::{self};
+use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::prelude::SolveLstsq;
 use faer::reborrow::ReborrowMut;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Conj, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Rows;
@@ -573,6 +580,64 @@ fn square_length<T: Real>(values: &[T]) -> f64 {
 /// `None` when `a` is not positive definite to working precision.
 pub fn solve_positive_definite(a: &Matrix<f64>, b: &Matrix<f64>) -> Option<Matrix<f64>> {
     Some(Cholesky::new(a.clone())?.solve(b))
+}
+
+/// An orthogonal Q, `(n_rows, n_rows)`, for which Qᵀa is upper triangular without a negative number on its diagonal. It is
+/// computed on one thread, so that the number of threads changes no bit.
+pub fn rotation(mut a: Matrix<f64>) -> Matrix<f64> {
+    let (n_rows, n_cols) = (a.n_rows, a.n_cols);
+    let mut q = Matrix::from_fn(n_rows, n_rows, |i, j| if i == j { 1.0 } else { 0.0 });
+    let size = n_rows.min(n_cols);
+    if size == 0 {
+        return q;
+    }
+    let block = recommended_block_size::<f64>(n_rows, n_cols);
+    let mut coefficients = Matrix::zeros(block, size);
+    let scratch = [
+        qr_in_place_scratch::<f64>(n_rows, n_cols, block, Par::Seq, Default::default()),
+        apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(n_rows, block, n_rows),
+    ];
+    let mut scratch = MemBuffer::new(StackReq::any_of(&scratch));
+    let stack = MemStack::new(&mut scratch);
+    qr_in_place(
+        a.faer_mut(),
+        coefficients.faer_mut(),
+        Par::Seq,
+        stack,
+        Default::default(),
+    );
+    apply_block_householder_sequence_on_the_left_in_place_with_conj(
+        a.columns(0, size).0,
+        coefficients.view().0,
+        Conj::No,
+        q.faer_mut(),
+        Par::Seq,
+        stack,
+    );
+    for j in (0..size).filter(|&j| a[(j, j)] < 0.0) {
+        q.col_mut(j).iter_mut().for_each(|v| *v = -*v);
+    }
+    q
+}
+
+/// Eigenvalues of a symmetric matrix, ascending, and its eigenvectors, of which only the lower triangle is read; `None` if they
+/// cannot be found. It works on one thread.
+pub fn eigen(a: &Matrix<f64>) -> Option<(Vec<f64>, Matrix<f64>)> {
+    let n = a.n_cols;
+    let (mut values, mut vectors) = (vec![0.0; n], Matrix::zeros(n, n));
+    let vectors_too = ComputeEigenvectors::Yes;
+    let scratch = self_adjoint_evd_scratch::<f64>(n, vectors_too, Par::Seq, Default::default());
+    let mut scratch = MemBuffer::new(scratch);
+    self_adjoint_evd(
+        a.view().0,
+        DiagMut::from_slice_mut(&mut values),
+        Some(vectors.faer_mut()),
+        Par::Seq,
+        MemStack::new(&mut scratch),
+        Default::default(),
+    )
+    .ok()?;
+    Some((values, vectors))
 }
 
 /// The least-squares solution of `a x = b` for a tall `a` of full column rank, by a QR decomposition.

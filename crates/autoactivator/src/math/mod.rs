@@ -16,15 +16,17 @@ mod rng;
 mod room;
 mod scores;
 mod simd;
+mod span;
 
 pub use alone::alone;
 pub use linalg::{
-    Cholesky, Matrix, Real, View, add_gram_lower, add_gram_packed, add_product, finished_product, gram,
-    least_squares, mirror_lower, product, product_into, solve_positive_definite, square_lengths,
-    subtract_gram_lower,
+    Cholesky, Matrix, Real, View, add_gram_lower, add_gram_packed, add_product, eigen, finished_product,
+    gram, least_squares, mirror_lower, product, product_into, rotation, solve_positive_definite,
+    square_lengths, subtract_gram_lower,
 };
 pub use rng::{Random, Stream};
 pub use room::there_is_room;
 pub(crate) use scores::softmax;
 pub use scores::{argmax, argmax_among};
 pub(crate) use simd::vectorised;
+pub use span::{Span, dot};

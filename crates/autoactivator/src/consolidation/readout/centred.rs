@@ -2,13 +2,17 @@
 
 use rayon::prelude::*;
 
+use super::super::gram::Gram;
 use super::super::memory::Memory;
 use super::Readout;
 use crate::data::{Rows, Table};
-use crate::math::{Matrix, subtract_gram_lower};
+use crate::math::{Matrix, Span, add_product, product, subtract_gram_lower};
 use crate::pool::Standard;
 
 /// Sums of the recruited nodes about their mean.
+///
+/// Few rows span less than all directions that nodes have, and nothing is known of the others. Then all sums are those of
+/// coordinates in that [`Span`], so that a solve costs what rows cost. Without one, a node is its own coordinate.
 pub struct Centred {
     /// Σ (h - h̄)(h - h̄)ᵀ, `(n, n)`, lower triangle.
     pub(super) gram: Matrix<f64>,
@@ -22,43 +26,79 @@ pub struct Centred {
     pub(super) standard: Standard,
     /// The part of it that brings nodes to deviation 1 over all rows learned.
     pub(super) factors: Vec<f64>,
+    /// What coordinates are of, if not of nodes.
+    pub(super) span: Option<Span>,
 }
+
+/// Directions that rows must leave, for each that they take, for it to be worth looking at these alone.
+const WORTH_A_SPAN: usize = 2;
 
 impl Centred {
     /// Sums of the nodes at `nodes`, each scaled to deviation 1 over all rows learned, so that one ridge
     /// constant suits all of them no matter what the first task looked like.
     pub fn new(memory: &Memory, nodes: &[usize]) -> Self {
+        let factors = deviations(memory, nodes);
         let n_rows = memory.n_rows().max(f64::MIN_POSITIVE);
         let sum = |&j: &usize| -> f64 { memory.moments.cols().map(|moment| moment[j]).sum() };
         let sums: Vec<f64> = nodes.iter().map(sum).collect();
-        let entry = |i: usize, j: usize| {
-            let (a, b) = (nodes[i], nodes[j]);
-            memory.gram.at(a, b) - sums[i] * sums[j] / n_rows
-        };
-        let n = nodes.len();
-        let factors = deviations(memory, nodes);
-        let mut gram = Matrix::zeros(n, n);
-        let columns = gram.values_mut().par_chunks_mut(n.max(1)).enumerate();
-        columns.for_each(|(j, column)| {
-            (j..n).for_each(|i| column[i] = entry(i, j) * (factors[i] * factors[j]));
-        });
         let mut standard = memory.standard.select(nodes);
         let scales = standard.scale.iter_mut().zip(&factors);
         scales.for_each(|(scale, &factor)| *scale *= factor as f32);
-        Self {
-            gram,
-            moments: Matrix::from_fn(n, memory.counts.len(), |i, c| {
+        let of_nodes = Self {
+            gram: Matrix::zeros(0, 0),
+            moments: Matrix::filled(nodes.len(), memory.counts.len(), |i, c| {
                 (memory.moments[(nodes[i], c)] - sums[i] * memory.counts[c] / n_rows) * factors[i]
             }),
             means: sums.iter().zip(&factors).map(|(s, f)| s / n_rows * f).collect(),
             counts: memory.counts.clone(),
             standard,
             factors,
+            span: None,
+        };
+        match memory.gram.few_columns() {
+            Some(columns) => of_nodes.of_few_rows(&columns.gather_rows(nodes)),
+            None => of_nodes.of_entries(&memory.gram, nodes, &sums, n_rows),
         }
     }
 
+    /// With sums of products that are entries of `gram`.
+    fn of_entries(mut self, gram: &Gram, nodes: &[usize], sums: &[f64], n_rows: f64) -> Self {
+        let factors = &self.factors;
+        let entry = |i: usize, j: usize| gram.at(nodes[i], nodes[j]) - sums[i] * sums[j] / n_rows;
+        let n = nodes.len();
+        let mut centred = Matrix::zeros(n, n);
+        let columns = centred.values_mut().par_chunks_mut(n.max(1)).enumerate();
+        columns.for_each(|(j, column)| {
+            (j..n).for_each(|i| column[i] = entry(i, j) * (factors[i] * factors[j]));
+        });
+        self.gram = centred;
+        self
+    }
+
+    /// With sums of products Σ h hᵀ of these columns h, in the space that they span if that is small.
+    fn of_few_rows(mut self, columns: &Matrix<f64>) -> Self {
+        let n = columns.n_rows();
+        let scaled = Matrix::filled(n, columns.n_cols(), |j, k| columns[(j, k)] * self.factors[j]);
+        let is_small = WORTH_A_SPAN * scaled.n_cols() <= n;
+        let spanned = is_small.then(|| Span::of(scaled.view()));
+        let few = match spanned.filter(|(span, _)| span.dimension() > 0) {
+            None => scaled,
+            Some((span, coordinates)) => {
+                self.means = span.onto(column(&self.means).view()).into_values();
+                self.moments = span.onto(self.moments.view());
+                self.span = Some(span);
+                coordinates
+            }
+        };
+        let mut gram = product(few.view(), few.t());
+        let mean = column(&self.means);
+        add_product(&mut gram, -self.n_rows(), mean.view(), mean.t());
+        self.gram = gram;
+        self
+    }
+
     /// What is left when all sums of products are known: means of comparable nodes, and n by class.
-    pub(super) fn thin(means: Vec<f64>, counts: Vec<f64>, standard: Standard) -> Self {
+    pub(super) fn of_means(means: Vec<f64>, counts: Vec<f64>, standard: Standard) -> Self {
         Self {
             gram: Matrix::zeros(0, 0),
             moments: Matrix::zeros(0, 0),
@@ -66,6 +106,7 @@ impl Centred {
             means,
             counts,
             standard,
+            span: None,
         }
     }
 
@@ -76,12 +117,32 @@ impl Centred {
 
     /// Number of nodes.
     pub fn n_nodes(&self) -> usize {
-        self.means.len()
+        self.factors.len()
     }
 
     /// What a relative ridge constant is multiplied with.
     pub(super) fn mean_diagonal(&self) -> f64 {
-        mean_diagonal(&self.gram)
+        self.mean_over_nodes(&self.gram)
+    }
+
+    /// The mean over nodes of the diagonal of sums like these; 1 when nothing varies, since that leaves nothing to scale by.
+    pub(super) fn mean_over_nodes(&self, a: &Matrix<f64>) -> f64 {
+        let sum: f64 = (0..a.n_cols()).map(|j| a[(j, j)]).sum();
+        let mean = sum / self.n_nodes().max(1) as f64;
+        if mean > 0.0 { mean } else { 1.0 }
+    }
+
+    /// Weights of nodes from weights of coordinates.
+    pub(super) fn of_nodes(&self, weights: &Matrix<f64>) -> Matrix<f64> {
+        match &self.span {
+            Some(span) => span.out_of(weights.view()),
+            None => weights.clone(),
+        }
+    }
+
+    /// h̄ of the nodes.
+    pub(super) fn node_means(&self) -> Vec<f64> {
+        self.of_nodes(&column(&self.means)).into_values()
     }
 
     /// Target score of a row of this class: √(n̄/n_c), n̄ the mean of the n_c, which gives the targets of all
@@ -120,9 +181,15 @@ impl Centred {
     pub(super) fn columns(&self, mut h: Table) -> Matrix<f64> {
         h.for_each_row(|row| self.standard.apply(row));
         let h: Rows<'_> = h.rows();
-        Matrix::from_fn(h.n_features(), h.len(), |j, i| {
-            f64::from(h.row(i)[j]) - self.means[j]
-        })
+        let mut columns = Matrix::filled(h.n_features(), h.len(), |j, i| f64::from(h.row(i)[j]));
+        if let Some(span) = &self.span {
+            columns = span.onto(columns.view());
+        }
+        for i in 0..columns.n_cols() {
+            let pairs = columns.col_mut(i).iter_mut().zip(&self.means);
+            pairs.for_each(|(v, mean)| *v -= mean);
+        }
+        columns
     }
 
     /// Turns scores of comparable outputs (h - shift) · scale into scores of h itself; none unless all are finite.
@@ -133,7 +200,7 @@ impl Centred {
         ridge: f64,
     ) -> Option<Readout> {
         let Standard { shift, scale } = &self.standard;
-        let mut weights = weights.clone();
+        let mut weights = self.of_nodes(weights);
         let biases: Vec<f32> = biases
             .iter()
             .enumerate()
@@ -158,36 +225,59 @@ impl Centred {
         })
     }
 
-    /// What brings the node at `j` to deviation 1 over all rows learned.
-    pub(in super::super) fn factor(&self, j: usize) -> f64 {
-        self.factors[j]
-    }
-
     /// The sums of the first `n` nodes with ρ on the diagonal, lower triangle.
     pub(in super::super) fn first_scatter(&self, n: usize, rho: f64) -> Matrix<f64> {
-        Matrix::from_fn(n, n, |i, j| match i.cmp(&j) {
-            std::cmp::Ordering::Less => 0.0,
-            std::cmp::Ordering::Equal => self.gram[(i, i)] + rho,
-            std::cmp::Ordering::Greater => self.gram[(i, j)],
-        })
+        let mut scatter = match &self.span {
+            None => Matrix::filled(n, n, |i, j| if i < j { 0.0 } else { self.gram[(i, j)] }),
+            Some(span) => {
+                let first = span.basis().view().rows(0..n);
+                product(product(first, self.gram.view()).view(), first.t())
+            }
+        };
+        (0..n).for_each(|j| scatter[(j, j)] += rho);
+        scatter
     }
 
-    /// Shift and scale that take raw outputs of the first `n` nodes to comparable ones about the mean.
+    /// The first `n` nodes of columns.
+    pub(in super::super) fn first_of(&self, n: usize, columns: &Matrix<f64>) -> Matrix<f64> {
+        match &self.span {
+            None => columns.view().rows(0..n).to_matrix(),
+            Some(span) => product(span.basis().view().rows(0..n), columns.view()),
+        }
+    }
+
+    /// The span of the first `n` nodes, and the sums in it; none if coordinates are nodes.
+    pub(in super::super) fn first_span(&self, n: usize) -> Option<(Span, Matrix<f64>)> {
+        let span = self.span.as_ref()?;
+        let (first, coordinates) = Span::of(span.basis().view().rows(0..n));
+        let gram = product(
+            product(coordinates.view(), self.gram.view()).view(),
+            coordinates.t(),
+        );
+        Some((first, gram))
+    }
+
+    /// Shift that takes raw outputs of the first `n` nodes to deviations from the mean, and the scale that makes these
+    /// comparable but for [`factor`](Self::factor).
     pub(in super::super) fn first_nodes(&self, n: usize) -> Standard {
         let Standard { shift, scale } = &self.standard;
-        let mean = |j: usize| self.means[j] / f64::from(scale[j]).max(f64::MIN_POSITIVE);
+        let means = self.node_means();
+        let mean = |j: usize| means[j] / f64::from(scale[j]).max(f64::MIN_POSITIVE);
         Standard {
             shift: (0..n).map(|j| (f64::from(shift[j]) + mean(j)) as f32).collect(),
             scale: (0..n).map(|j| scale[j] / self.factors[j] as f32).collect(),
         }
     }
+
+    /// What brings the node at `j` to deviation 1 over all rows learned.
+    pub(in super::super) fn factor(&self, j: usize) -> f64 {
+        self.factors[j]
+    }
 }
 
-/// The mean of the diagonal; 1 when nothing varies, since that leaves nothing to scale by.
-pub(super) fn mean_diagonal(a: &Matrix<f64>) -> f64 {
-    let n = a.n_cols();
-    let mean = (0..n).map(|j| a[(j, j)]).sum::<f64>() / n.max(1) as f64;
-    if mean > 0.0 { mean } else { 1.0 }
+/// Values as a matrix of one column.
+fn column(values: &[f64]) -> Matrix<f64> {
+    Matrix::from_fn(values.len(), 1, |j, _| values[j])
 }
 
 /// The factors that bring nodes to deviation 1 over all rows learned. With witnesses, they are powers of √2: a few rows more
@@ -198,8 +288,9 @@ pub(super) fn deviations(memory: &Memory, nodes: &[usize]) -> Vec<f64> {
     for moment in memory.moments.cols() {
         sums.iter_mut().zip(moment).for_each(|(sum, v)| *sum += v);
     }
+    let diagonal = memory.gram.diagonal();
     let variances = nodes.iter().map(|&j| {
-        let square = memory.gram.at(j, j);
+        let square = diagonal[j];
         let variance = (square - sums[j] * sums[j] / n_rows) / n_rows;
         (variance.max(0.0), ROUNDING * square / n_rows)
     });
@@ -231,6 +322,10 @@ fn to_equal_deviation(variances: impl Iterator<Item = (f64, f64)>, n_rows: f64, 
     let variances: Vec<(f64, f64)> = variances.collect();
     // A node that hardly ever varied must not be blown up into evidence.
     let mean = variances.iter().map(|(variance, _)| variance).sum::<f64>() / variances.len().max(1) as f64;
+    if mean == 0.0 {
+        // Nothing varies, so there is nothing to scale by.
+        return vec![1.0; variances.len()];
+    }
     let factor = |(variance, rounding): (f64, f64)| {
         let expected = (n_rows * variance + beforehand * mean) / (n_rows + beforehand);
         let floored = expected + rounding.max(1e-6 * mean);
@@ -259,6 +354,7 @@ impl Centred {
             means,
             standard: Standard::nothing(n_nodes),
             factors: vec![1.0; n_nodes],
+            span: None,
         }
     }
 }

@@ -35,10 +35,10 @@ impl<'a> Around<'a> {
 
     /// The same with an S of zeros: distances then do not depend on how rows scatter.
     pub fn without_scatter(centred: &'a Centred) -> Self {
-        let n = centred.n_nodes();
+        let means = centred.class_means();
         Self {
-            means: centred.class_means(),
-            scatter: Matrix::zeros(n, n),
+            scatter: Matrix::zeros(means.n_rows(), means.n_rows()),
+            means,
             centred,
             scatters: false,
         }

@@ -14,6 +14,7 @@ use super::{Blend, Readout};
 use crate::consolidation::calibration::Calibration;
 use crate::consolidation::params::ReadoutKind;
 use crate::consolidation::unknown::Unknown;
+use crate::consolidation::whitening::Apart;
 use crate::math::Matrix;
 
 /// Weight of ridge where no witness can be left out.
@@ -30,14 +31,6 @@ pub struct Judgement {
     pub calibration: Calibration,
     pub unknown: Option<Unknown>,
     pub loss: f64,
-}
-
-/// How far rows are from the mean of all, in the first nodes.
-pub struct Apart {
-    /// Squared distance of each member of the jury.
-    pub lengths: Vec<f64>,
-    /// √N L⁻¹ of these nodes, transposed.
-    pub whitening: Matrix<f32>,
 }
 
 /// What was solved.
@@ -115,7 +108,7 @@ impl Judge<'_> {
             methods: theta.clone(),
             calibration: heard.calibration(),
             lift,
-            unknown: apart.and_then(|apart| Unknown::fit(seen, &left_out, belief, self.centred, apart)),
+            unknown: apart.and_then(|apart| Unknown::fit(seen, &left_out, belief, apart)),
             loss,
         })
     }

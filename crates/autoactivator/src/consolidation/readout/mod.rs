@@ -23,7 +23,6 @@ mod warm;
 
 pub(super) use belief::Belief;
 pub use centred::Centred;
-pub(super) use judgement::Apart;
 pub(super) use jury::Jury;
 pub(super) use left_out::{LeftOut, left_out_distance};
 pub(super) use seen::Seen;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Readout;
-use super::centred::{Centred, mean_diagonal, rounded_rows};
+use super::centred::{Centred, rounded_rows};
 use super::evidence::{Around, Evidence};
-use super::judgement::{Apart, Judge, Judgement, Solved};
+use super::judgement::{Judge, Judgement, Solved};
 use super::jury::Jury;
 use super::left_out::LeftOut;
 use super::seen::Seen;
@@ -13,6 +13,7 @@ use super::warm::Left;
 use crate::consolidation::calibration::Calibration;
 use crate::consolidation::params::{Prior, ReadoutKind};
 use crate::consolidation::unknown::{Unknown, apart_from_all};
+use crate::consolidation::whitening::Apart;
 use crate::consolidation::witness::Witness;
 use crate::data::Table;
 use crate::math::{Cholesky, Real};
@@ -111,7 +112,7 @@ impl Search<'_> {
         match (self.wanted.kind, self.wanted.ridge) {
             (ReadoutKind::NearestMean, _) => return 1.0,
             (ReadoutKind::Lda, _) => {
-                let units = mean_diagonal(&self.around.scatter) / self.unit();
+                let units = self.around.centred.mean_over_nodes(&self.around.scatter) / self.unit();
                 return (self.wanted.shrinkage * units).max(f64::EPSILON);
             }
             (_, Some(ridge)) => return ridge.max(f64::EPSILON),
@@ -161,9 +162,11 @@ impl Search<'_> {
         f64::from(best) + lowest_between(at(best - 1), at(best), at(best + 1))
     }
 
-    /// Whether single precision is enough to judge this constant.
+    /// Whether single precision is enough to judge this constant. It saves little where rows are few, and there a row says much
+    /// about itself, which takes more digits to leave out.
     fn in_single_precision(&self, relative: f64) -> bool {
-        self.wanted.precision == Precision::F32 && relative >= SINGLE_PRECISION
+        let many = self.around.centred.span.is_none();
+        many && self.wanted.precision == Precision::F32 && relative >= SINGLE_PRECISION
     }
 
     fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
@@ -223,7 +226,7 @@ impl Search<'_> {
         let sound = jury.rounding(&readout, &weights, judgement.unknown.as_ref()) < ROUNDING
             && !is_more(jury.loss(&readout, &judge.prior()), judgement.loss)
             && !judgement.unknown.as_ref().is_some_and(strange);
-        let left = apart.filter(|_| sound && self.is_worth_following());
+        let left = apart.filter(|apart| sound && apart.whitening.is_followed() && self.is_worth_following());
         let left = left.map(|apart| self.left(&solved, &seen, &judgement, apart, relative));
         drop(seen);
         let left = left.map(|left| left(evidence.factor));

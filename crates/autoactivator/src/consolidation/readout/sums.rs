@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::Readout;
-use super::centred::{Centred, mean_diagonal};
+use super::centred::Centred;
 use crate::consolidation::params::ReadoutKind;
 use crate::math::{Cholesky, Matrix, Real};
 use crate::math::{Random, Stream};
@@ -163,7 +163,7 @@ impl Centred {
         let means = self.class_means();
         let mut scatter = self.scatter(&means);
         scatter.values_mut().iter_mut().for_each(|s| *s /= n_rows);
-        let (n, unit) = (scatter.n_cols(), mean_diagonal(&scatter));
+        let (n, unit) = (scatter.n_cols(), self.mean_over_nodes(&scatter));
         let (shrinkage, factor) = (0..RAISED).find_map(|k| {
             let shrinkage = shrinkage.max(f64::EPSILON) * 10f64.powi(k);
             let mut shrunk = scatter.clone();

@@ -3,7 +3,7 @@
 //! A change s v vᵀ takes γ z zᵀ from A⁻¹, with z = A⁻¹v and γ = s / (1 + s vᵀz). So every z and γ is kept, and A⁻¹b is what
 //! the old factor makes of b, less what the changes since then take from it.
 
-use crate::math::{Cholesky, Matrix, add_product, product};
+use crate::math::{Cholesky, Matrix, Span, add_product, dot, product};
 
 /// How much of itself a matrix must keep along a direction that is taken from it; below that, rounding decides.
 const FREE: f64 = 1e-6;
@@ -58,27 +58,51 @@ impl Taken {
 /// A⁻¹, from the factor of D A D as it was and the changes since.
 pub struct Inverse {
     factor: Cholesky<f64>,
+    /// What the factor is of, if not of nodes: there, D A D is nothing but ridge in all other directions.
+    span: Option<Span>,
+    /// The ridge constant.
+    rho: f64,
     /// D.
     scale: Vec<f64>,
     taken: Taken,
 }
 
 impl Inverse {
-    pub fn new(factor: Cholesky<f64>, scale: Vec<f64>) -> Self {
+    pub fn new(factor: Cholesky<f64>, span: Option<Span>, rho: f64, scale: Vec<f64>) -> Self {
         let taken = Taken {
             z: Matrix::zeros(scale.len(), 0),
             gains: Vec::new(),
         };
-        Self { factor, scale, taken }
+        Self {
+            factor,
+            span,
+            rho,
+            scale,
+            taken,
+        }
     }
 
     /// A⁻¹b.
     pub fn solve(&self, b: &Matrix<f64>) -> Matrix<f64> {
         let scaled =
             |m: &Matrix<f64>| Matrix::from_fn(m.n_rows(), m.n_cols(), |i, j| self.scale[i] * m[(i, j)]);
-        let mut x = scaled(&self.factor.solve(&scaled(b)));
+        let mut x = scaled(&self.before(scaled(b)));
         self.taken.correct(&mut x, b);
         x
+    }
+
+    /// (D A D)⁻¹b, as it was.
+    fn before(&self, mut b: Matrix<f64>) -> Matrix<f64> {
+        let Some(span) = &self.span else {
+            return self.factor.solve(&b);
+        };
+        let within = span.onto(b.view());
+        let mut solved = self.factor.solve(&within);
+        let pairs = solved.values_mut().iter_mut().zip(within.values());
+        pairs.for_each(|(solved, b)| *solved -= b / self.rho);
+        b.values_mut().iter_mut().for_each(|v| *v /= self.rho);
+        add_product(&mut b, 1.0, span.basis().view(), solved.view());
+        b
     }
 
     /// Number of changes since A was factored.
@@ -91,28 +115,4 @@ impl Inverse {
         self.taken.z.append(&taken.z);
         self.taken.gains.extend(&taken.gains);
     }
-}
-
-/// aᵀb.
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    crate::math::vectorised(
-        #[inline(always)]
-        || {
-            // Eight sums at a time: one alone would wait for each addition.
-            let mut sums = [0.0; 8];
-            let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
-            let rest: f64 = a8
-                .remainder()
-                .iter()
-                .zip(b8.remainder())
-                .map(|(a, b)| a * b)
-                .sum();
-            for (a, b) in a8.zip(b8) {
-                for k in 0..8 {
-                    sums[k] += a[k] * b[k];
-                }
-            }
-            sums.iter().sum::<f64>() + rest
-        },
-    )
 }

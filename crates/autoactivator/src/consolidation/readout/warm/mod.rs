@@ -12,16 +12,17 @@ mod witnesses;
 use std::collections::BTreeSet;
 
 use super::centred::{Centred, deviations};
-use super::judgement::{Apart, Judge, Solved};
+use super::judgement::{Judge, Solved};
 use super::jury::Jury;
 use super::seen::Seen;
 use super::solve::{Solution, Wanted, is_followed};
 use crate::consolidation::memory::Memory;
 use crate::consolidation::pending::Change;
+use crate::consolidation::whitening::{Apart, Form, Whitening};
 use crate::consolidation::witness::Witness;
 use crate::data::Table;
-use crate::math::{Cholesky, Matrix, add_product, product};
-use inverse::{Inverse, Taken, dot};
+use crate::math::{Cholesky, Matrix, add_product, dot, product};
+use inverse::{Inverse, Taken};
 use whole::{Added, Whole};
 use witnesses::{Block, Known, beside, lose, members};
 
@@ -74,12 +75,12 @@ pub struct Left {
 }
 
 impl Warm {
-    /// From a solve from nothing; `h` are comparable node outputs of the witnesses in use.
-    pub fn new(left: Left, wanted: Wanted, memory: &Memory, centred: &Centred, h: &Table) -> Self {
+    /// From a solve from nothing; `h` are comparable node outputs of the witnesses in use. None if it is made anew each time.
+    pub fn new(left: Left, wanted: Wanted, memory: &Memory, centred: &Centred, h: &Table) -> Option<Self> {
         let counts = centred.counts.clone();
         let scale = centred.factors.clone();
-        let origin: Vec<f64> = centred
-            .means
+        let means = centred.node_means();
+        let origin: Vec<f64> = means
             .iter()
             .zip(&scale)
             .map(|(mean, scale)| mean / scale)
@@ -89,9 +90,8 @@ impl Warm {
             memory.moments[(j, c)] - counts[c] * origin[j]
         });
         // Weights are of scaled nodes.
-        let solved = Matrix::from_fn(n, counts.len(), |j, c| {
-            left.weights[(j, c)] * scale[j] * counts[c]
-        });
+        let weights = centred.of_nodes(&left.weights);
+        let solved = Matrix::from_fn(n, counts.len(), |j, c| weights[(j, c)] * scale[j] * counts[c]);
         let inner = Matrix::from_fn(counts.len(), counts.len(), |b, c| {
             left.inner[(b, c)] * counts[b] * counts[c]
         });
@@ -100,8 +100,8 @@ impl Warm {
             relative: left.relative,
             rho: left.rho,
             methods: left.methods,
-            inverse: Inverse::new(left.factor, scale.clone()),
-            whole: Whole::new(left.apart.whitening, centred.n_rows()),
+            inverse: Inverse::new(left.factor, centred.span.clone(), left.rho, scale.clone()),
+            whole: Whole::new(left.apart.whitening, centred.n_rows())?,
             origin,
             scale,
             sums,
@@ -128,7 +128,7 @@ impl Warm {
             h.rows()
                 .gather(&witnesses.iter().filter_map(place).collect::<Vec<usize>>())
         });
-        warm
+        Some(warm)
     }
 
     /// The readout of the memory after some changes; `outputs` are comparable node outputs of witnesses. `None` if it does not
@@ -410,7 +410,7 @@ impl Warm {
             .iter()
             .zip(mean.values())
             .map(|(origin, mean)| origin + mean);
-        let thin = Centred::thin(means.collect(), self.counts.clone(), memory.standard.clone());
+        let thin = Centred::of_means(means.collect(), self.counts.clone(), memory.standard.clone());
         let (jury, places) = Jury::of_sums(&thin.counts, memory.witnesses.in_use());
         if jury.witnesses.is_empty() {
             return None;
@@ -451,7 +451,10 @@ impl Warm {
                 .iter()
                 .map(|&i| self.whole.distance(&self.witnesses[i]))
                 .collect(),
-            whitening: self.whole.whitening.clone(),
+            whitening: Whitening {
+                standard: thin.first_nodes(self.whole.n_nodes()),
+                form: Form::Triangle(self.whole.whitening.clone()),
+            },
         };
         let judge = Judge {
             wanted: self.wanted,

@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::inverse::{Taken, dot};
+use super::inverse::Taken;
 use super::witnesses::{Known, beside};
-use crate::math::{Matrix, product, vectorised};
+use crate::consolidation::whitening::{Form, Whitening};
+use crate::math::{Matrix, dot, product, vectorised};
 
 /// What a row of some weight changes.
 pub struct Added<'a> {
@@ -27,15 +28,18 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Of rows whose mean is the origin.
-    pub fn new(whitening: Matrix<f32>, n_rows: f64) -> Self {
+    /// Of rows whose mean is the origin; none if it is not kept as a triangle.
+    pub fn new(whitening: Whitening, n_rows: f64) -> Option<Self> {
+        let Form::Triangle(whitening) = whitening.form else {
+            return None;
+        };
         let n = whitening.n_cols();
-        Self {
+        Some(Self {
             whitening,
             n_rows,
             sum: vec![0.0; n],
             solved: vec![0.0; n],
-        }
+        })
     }
 
     pub fn n_nodes(&self) -> usize {

@@ -1,0 +1,190 @@
+//! How far rows are from the mean of all rows, in the first nodes of the pool: dᵀT⁻¹d, T the scatter of all rows plus ridge.
+
+use super::readout::{Centred, Jury};
+use crate::math::{Cholesky, Matrix, product};
+use crate::onnx::{Graph, Value};
+use crate::pool::Standard;
+
+/// Nodes for each direction of a span, at least: with fewer, a triangle is no larger.
+const NODES_PER_DIRECTION: usize = 4;
+
+/// Takes raw outputs of the first nodes to distances.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Whitening {
+    /// Takes outputs to deviations from their mean.
+    pub standard: Standard,
+    /// Takes deviations to squared distances.
+    pub(super) form: Form,
+}
+
+/// T⁻¹, by its root.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Form {
+    /// √N L⁻¹ of T = L Lᵀ, transposed: a deviation times this is as long as it is unusual.
+    Triangle(Matrix<f32>),
+    /// Of few rows, which span few directions: beside them, T is nothing but ridge.
+    Span {
+        /// An orthonormal basis, `(n_nodes, n_directions)`.
+        basis: Matrix<f32>,
+        /// √N L⁻¹ of T in these directions, transposed.
+        within: Matrix<f32>,
+        /// √(N/ρ).
+        beyond: f32,
+    },
+}
+
+/// How far the members of a jury are from the mean of all rows, and how that is told.
+pub struct Apart {
+    /// Squared distance of each member.
+    pub lengths: Vec<f64>,
+    /// What tells it.
+    pub whitening: Whitening,
+}
+
+impl Apart {
+    /// By the scatter of all rows in the first `n` nodes; none if it cannot be factored.
+    pub fn new(centred: &Centred, jury: &Jury<'_>, n: usize, rho: f64) -> Option<Self> {
+        let columns = centred.first_of(n, &jury.columns);
+        let standard = centred.first_nodes(n);
+        let root = centred.n_rows().sqrt();
+        let few = centred.first_span(n);
+        if let Some((span, gram)) = few.filter(|(span, _)| NODES_PER_DIRECTION * span.dimension() <= n) {
+            let mut with_ridge = gram;
+            (0..span.dimension()).for_each(|j| with_ridge[(j, j)] += rho);
+            let factor = Cholesky::new(with_ridge)?;
+            return Some(Self {
+                lengths: factor.lengths(span.onto(columns.view())),
+                whitening: Whitening {
+                    standard: Standard {
+                        scale: (0..n)
+                            .map(|j| standard.scale[j] * centred.factor(j) as f32)
+                            .collect(),
+                        ..standard
+                    },
+                    form: Form::Span {
+                        basis: span.basis().to_f32(),
+                        within: transposed_inverse(&factor, |_| root),
+                        beyond: (root / rho.sqrt()) as f32,
+                    },
+                },
+            });
+        }
+        let factor = Cholesky::new(centred.first_scatter(n, rho))?;
+        let form = Form::Triangle(transposed_inverse(&factor, |j| root * centred.factor(j)));
+        Some(Self {
+            lengths: factor.lengths(columns),
+            whitening: Whitening { standard, form },
+        })
+    }
+}
+
+/// L⁻¹, transposed, each row times a scale of its own.
+fn transposed_inverse(factor: &Cholesky<f64>, scale: impl Fn(usize) -> f64 + Sync) -> Matrix<f32> {
+    let inverse = factor.inverse_factor();
+    let n = inverse.n_cols();
+    Matrix::filled(n, n, |i, j| (scale(i) * inverse[(j, i)]) as f32)
+}
+
+impl Whitening {
+    /// Number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.standard.shift.len()
+    }
+
+    /// Whether it can follow small changes. That of a span costs so little that it is made anew.
+    pub(super) fn is_followed(&self) -> bool {
+        matches!(self.form, Form::Triangle(_))
+    }
+
+    /// Number of floats: of triangles, only one half.
+    pub fn n_floats(&self) -> usize {
+        let triangle = |n: usize| n * (n + 1) / 2;
+        let form = match &self.form {
+            Form::Triangle(whitening) => triangle(whitening.n_cols()),
+            Form::Span { basis, within, .. } => basis.values().len() + triangle(within.n_cols()) + 1,
+        };
+        2 * self.n_nodes() + form
+    }
+
+    /// Whether all numbers are finite.
+    pub(super) fn is_finite(&self) -> bool {
+        let finite = |matrix: &Matrix<f32>| matrix.values().iter().all(|v| v.is_finite());
+        match &self.form {
+            Form::Triangle(whitening) => finite(whitening),
+            Form::Span {
+                basis,
+                within,
+                beyond,
+            } => finite(basis) && finite(within) && beyond.is_finite(),
+        }
+    }
+
+    /// Squared distance of each row, from its node outputs, `(n_samples, n_nodes)` row by row.
+    pub(super) fn distances(&self, h: crate::data::Rows<'_>) -> Vec<f64> {
+        let Standard { shift, scale } = &self.standard;
+        let mut deviations = Matrix::from_fn(h.len(), self.n_nodes(), |i, j| {
+            (h.row(i)[j] - shift[j]) * scale[j]
+        });
+        match &self.form {
+            Form::Triangle(whitening) => square_lengths(&product(deviations.view(), whitening.view()), 1.0),
+            Form::Span {
+                basis,
+                within,
+                beyond,
+            } => {
+                let along = product(deviations.view(), basis.view());
+                crate::math::add_product(&mut deviations, -1.0, along.view(), basis.t());
+                let beside = square_lengths(&deviations, *beyond);
+                let along = square_lengths(&product(along.view(), within.view()), 1.0);
+                along.into_iter().zip(beside).map(|(a, b)| a + b).collect()
+            }
+        }
+    }
+
+    /// The same in a graph, from node outputs `h`: `(n_samples, 1)`.
+    pub(super) fn to_onnx(&self, graph: &mut Graph, h: &Value) -> Value {
+        let n = self.n_nodes();
+        let first = graph.gather(h, 0..n);
+        let shift = graph.floats(&[n], &self.standard.shift);
+        let scale = graph.floats(&[n], &self.standard.scale);
+        let deviation = graph.apply("Sub", &[&first, &shift]);
+        let deviation = graph.apply("Mul", &[&deviation, &scale]);
+        let linear = |graph: &mut Graph, from: &Value, weights: &Matrix<f32>| {
+            graph.linear(from, weights, &vec![0.0; weights.n_cols()])
+        };
+        let squares = |graph: &mut Graph, of: &Value| {
+            let squares = graph.apply("Mul", &[of, of]);
+            graph.sum(&squares)
+        };
+        match &self.form {
+            Form::Triangle(whitening) => {
+                let white = linear(graph, &deviation, whitening);
+                squares(graph, &white)
+            }
+            Form::Span {
+                basis,
+                within,
+                beyond,
+            } => {
+                let along = linear(graph, &deviation, basis);
+                let made = linear(graph, &along, &basis.t().to_matrix());
+                let beside = graph.apply("Sub", &[&deviation, &made]);
+                let beside = graph.apply_scalar("Mul", &beside, *beyond);
+                let beside = squares(graph, &beside);
+                let white = linear(graph, &along, within);
+                let white = squares(graph, &white);
+                graph.apply("Add", &[&white, &beside])
+            }
+        }
+    }
+}
+
+/// The squared length of each row, times `scale`.
+fn square_lengths(rows: &Matrix<f32>, scale: f32) -> Vec<f64> {
+    let mut lengths = vec![0.0; rows.n_rows()];
+    for column in rows.cols() {
+        let pairs = lengths.iter_mut().zip(column);
+        pairs.for_each(|(length, v)| *length += f64::from(scale * v).powi(2));
+    }
+    lengths
+}
