@@ -1,7 +1,7 @@
 //! The changes of a model, each all or nothing: learn, unlearn, drop or rename a class, merge.
 
 use autoactivator::model::growth;
-use autoactivator::{Labels, Model, Observer, Receipt, Table};
+use autoactivator::{Labels, Model, Receipt, Table};
 use serde_json::{Value, json};
 
 use crate::edition::Edition;
@@ -25,12 +25,7 @@ pub enum Change {
 
 impl Change {
     /// Changes the model, and returns what was understood of a task; an error leaves the model as it was.
-    pub fn apply(
-        &self,
-        model: &mut Model,
-        limits: &Limits,
-        observer: &mut dyn Observer,
-    ) -> Result<Option<Receipt>, Problem> {
+    pub fn apply(&self, model: &mut Model, limits: &Limits) -> Result<Option<Receipt>, Problem> {
         match self {
             Self::Learn(x, y, features) => {
                 check_classes(model, y, limits)?;
@@ -38,7 +33,7 @@ impl Change {
                 if next.n_features().is_none() {
                     next.input_mut().features.clone_from(features);
                 }
-                let mut receipt = next.teach(x.rows(), y, observer)?;
+                let mut receipt = next.teach(x.rows(), y, &mut ())?;
                 receipt.weighed_by = y.weights().map(|_| "weights".to_owned());
                 *model = next;
                 return Ok(Some(receipt));

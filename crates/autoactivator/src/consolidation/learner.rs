@@ -5,6 +5,7 @@
 //! [`Consolidation::learn_batches`] for one that does not fit into memory.
 
 use super::calibration::Calibration;
+use super::cost;
 use super::deployed::Deployed;
 use super::forward::{self, Ended, Limits};
 use super::growth::{self, TaskGrowth};
@@ -20,6 +21,7 @@ use crate::data::{
 };
 use crate::error::Error;
 use crate::learner::{Input, Learner, Observer, Size, Step, have_other_names, same_origin};
+use crate::math::{go_on, is_stopped};
 use crate::params::{Checked, Precision};
 use crate::pool::{FirstTask, OUTPUT_ROWS, Pool, Standard, default_pool, is_too_wide, private_pool};
 
@@ -206,6 +208,9 @@ impl Consolidation {
         self.memory.widen();
         for lot in lots(x, &places, y) {
             self.add(&lot, 1.0);
+            if is_stopped() {
+                return Err(Error::Interrupted);
+            }
             go_on(lot.x.len())?;
         }
         Ok(())
@@ -438,6 +443,10 @@ impl Consolidation {
     /// The model that reads the recruited nodes.
     pub(super) fn read_out(&mut self) -> Result<Deployed, Error> {
         let pool = self.recruited_pool(self.pool.as_deref().ok_or(Error::NothingLearned)?);
+        if self.n_changes().is_none() {
+            let witnesses = self.memory.witnesses.in_use().len();
+            cost::check(self.recruited.len(), self.memory.classes.len(), witnesses)?;
+        }
         let solution = if self.memory.witnesses.in_use().is_empty() {
             self.by_sums()
         } else {
@@ -448,9 +457,14 @@ impl Consolidation {
             readout,
             calibration,
             unknown,
-        } = solution.ok_or_else(|| Error::NotSolvable {
-            place: "the readout".to_owned(),
-            ridge: params.ridge.unwrap_or(params.shrinkage),
+        } = solution.filter(|_| !is_stopped()).ok_or_else(|| {
+            if is_stopped() {
+                return Error::Interrupted;
+            }
+            Error::NotSolvable {
+                place: "the readout".to_owned(),
+                ridge: params.ridge.unwrap_or(params.shrinkage),
+            }
         })?;
         Ok(Deployed {
             readout,
@@ -504,6 +518,7 @@ impl Consolidation {
         let changes = self.memory.pending.changes()?;
         let outputs = |rows: &[&Witness]| self.comparable(outputs_of(pool, rows, self.params.precision));
         let solution = warm.follow(&self.memory, self.wanted(), changes, outputs)?;
+        go_on()?;
         self.memory.pending = self.warm.put(warm);
         Some(solution)
     }
@@ -516,6 +531,7 @@ impl Consolidation {
             ..self.wanted()
         };
         let (solution, warm) = self.solve(pool, wanted)?;
+        go_on()?;
         self.memory.pending = warm.map_or_else(Pending::default, |warm| self.warm.put(warm));
         Some(solution)
     }
@@ -559,7 +575,9 @@ impl Consolidation {
             ridge: Some(last.readout.ridge),
             ..self.wanted()
         };
-        if let Some((_, Some(warm))) = self.solve(&*last.pool, wanted) {
+        if let Some((_, Some(warm))) = self.solve(&*last.pool, wanted)
+            && !is_stopped()
+        {
             self.warm.put_for(&self.memory.pending, warm);
         }
     }

@@ -16,6 +16,7 @@ mod rng;
 mod room;
 mod scores;
 mod simd;
+mod stop;
 
 pub use alone::alone;
 pub use linalg::{
@@ -28,3 +29,5 @@ pub use room::there_is_room;
 pub(crate) use scores::softmax;
 pub use scores::{argmax, argmax_among};
 pub(crate) use simd::vectorised;
+pub use stop::until;
+pub(crate) use stop::{go_on, is_stopped};

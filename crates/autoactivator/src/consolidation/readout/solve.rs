@@ -15,7 +15,7 @@ use crate::consolidation::params::{Prior, ReadoutKind};
 use crate::consolidation::unknown::{Unknown, apart_from_all};
 use crate::consolidation::witness::Witness;
 use crate::data::Table;
-use crate::math::{Cholesky, Real};
+use crate::math::{Cholesky, Real, go_on};
 use crate::params::Precision;
 
 /// Where the search for the ridge constant begins: its power of ten, relative to the number of rows.
@@ -169,6 +169,7 @@ impl Search<'_> {
     fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
         let evidence = Evidence::<T>::new(self.around, relative * self.unit())?;
         let seen = Seen::new(&evidence, jury);
+        go_on()?;
         let left_out = LeftOut::new(&seen)?;
         let judge = self.judge();
         let belief = judge.belief(&seen, &left_out);
@@ -214,7 +215,9 @@ impl Search<'_> {
         };
         let apart = with_unknown.then(|| apart_from_all(self.around.centred, jury, rho));
         let apart = apart.flatten();
+        go_on()?;
         let judgement = judge.judge(&seen, apart.as_ref(), None)?;
+        go_on()?;
         let (readout, weights) = judge.readout(&solved, &judgement, relative)?;
         // Rows that were learned are answered better than left-out ones and look less strange, unless rounding has spoilt it.
         let is_more = |learned: f64, left_out: f64| learned > ROUNDED.0 * left_out + ROUNDED.1;
