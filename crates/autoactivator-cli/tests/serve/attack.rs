@@ -300,8 +300,8 @@ fn whoever_behaves_is_answered_during_an_attack() {
         ] {
             scope.spawn(move || attacker(attack));
         }
-        let asked = scope.spawn(|| behave(attack));
-        let taught = scope.spawn(|| teach(attack));
+        let asked = scope.spawn(move || behave(attack));
+        let taught = scope.spawn(move || teach(attack));
         thread::sleep(Duration::from_secs(seconds));
         println!("held: {}\n      {}", Held::TITLES, Held::by(&serving, &place));
         attack.stop.store(true, Ordering::Relaxed);

@@ -184,16 +184,16 @@ fn ask(truth: &Truth, client: u64) {
             json!({ "rows": rows, "proba": true, "reject": 0.05 }),
             json!({ "rows": rows, "features": ["f", "e", "d", "c", "b", "a"], "top": 1 }),
         ];
-        truth.post("/v1/predict", &bodies[random.below(3)]);
+        truth.post("/v1/predict", &bodies[random.below(4)]);
         truth.post("/v1/explain", &json!({ "rows": [rows[0]] }));
         truth.send("GET", paths[random.below(paths.len())], &[], b"");
-        let refused = truth.address;
-        for (path, body) in [
-            ("/v1/predict", &b"{\"rows\": [[1,"[..]),
+        let refused: [(&str, &[u8]); 3] = [
+            ("/v1/predict", b"{\"rows\": [[1,"),
             ("/v1/learn", b"nothing"),
-            ("/v1/predict", &b"{}"[..]),
-        ] {
-            let reply = http::send(refused, "POST", path, &[JSON], body).unwrap();
+            ("/v1/predict", b"{}"),
+        ];
+        for (path, body) in refused {
+            let reply = http::send(truth.address, "POST", path, &[JSON], body).unwrap();
             assert!(reply.status >= 400 && reply.status < 500, "{reply:?}");
         }
     }

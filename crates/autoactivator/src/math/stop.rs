@@ -20,7 +20,7 @@ struct Asked {
 
 /// Does `work` on this thread, which stops within a fraction of a second once `stop` says so: learning, unlearning and
 /// merging then end with [`Error::Interrupted`](crate::Error::Interrupted) and leave the model as it was. `stop` is asked
-/// often, and on this thread alone. Work that is [`alone`](super::alone) is not stopped.
+/// often, and on this thread alone. Work that is [`alone`](fn@super::alone) is not stopped.
 pub fn until<R>(stop: impl Fn() -> bool + 'static, work: impl FnOnce() -> R) -> R {
     let asked = Asked {
         stop: Box::new(stop),
