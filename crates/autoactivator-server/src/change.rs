@@ -4,6 +4,7 @@ use autoactivator::model::growth;
 use autoactivator::{Labels, Model, Receipt, Table};
 use serde_json::{Value, json};
 
+use crate::body::check_class;
 use crate::edition::Edition;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -28,7 +29,7 @@ impl Change {
     pub fn apply(&self, model: &mut Model, limits: &Limits) -> Result<Option<Receipt>, Problem> {
         match self {
             Self::Learn(x, y, features) => {
-                check_classes(model, y, limits)?;
+                check_classes(model, y.names(), limits)?;
                 let mut next = model.clone();
                 if next.n_features().is_none() {
                     next.input_mut().features.clone_from(features);
@@ -41,7 +42,13 @@ impl Change {
             Self::Unlearn(x, y) => model.unlearn(x.rows(), y)?,
             Self::DropClass(class) => model.drop_class(class)?,
             Self::RenameClass(from, to) => model.rename_class(from, to)?,
-            Self::Merge(other, base) => model.merge(&[other], base.as_ref())?,
+            Self::Merge(other, base) => {
+                let brought = other.consolidation()?.memory().classes().names();
+                check_classes(model, brought, limits)?;
+                let mut new = brought.iter().filter(|class| !model.classes().contains(class));
+                new.try_for_each(|class| check_class(class, limits))?;
+                model.merge(&[other], base.as_ref())?;
+            }
         }
         Ok(None)
     }
@@ -79,9 +86,9 @@ impl Change {
 }
 
 /// Refuses more classes than allowed: the more classes a model knows, the slower it gets.
-fn check_classes(model: &Model, y: &Labels, limits: &Limits) -> Result<(), Problem> {
+fn check_classes(model: &Model, brought: &[String], limits: &Limits) -> Result<(), Problem> {
     let known = model.classes();
-    let new = y.names().iter().filter(|name| !known.contains(name)).count();
+    let new = brought.iter().filter(|name| !known.contains(name)).count();
     if known.len() + new <= limits.classes {
         return Ok(());
     }
