@@ -102,6 +102,10 @@ class NotSolvableError(AutoActivatorError, ArithmeticError):
     """A least-squares solve that did not give finite weights."""
 
 
+class NoRoomError(AutoActivatorError, MemoryError):
+    """A readout that takes more memory than there is."""
+
+
 class NoDensityError(AutoActivatorError, ArithmeticError):
     """Densities of a unit that are not finite."""
 

@@ -1,8 +1,10 @@
 //! Long calls: they release the GIL, so that other Python threads can run, and they respond to Ctrl-C.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use autoactivator::math::until;
 use autoactivator::{Error, Observer};
 use autoactivator_exam::run::Progress;
 use pyo3::prelude::*;
@@ -43,37 +45,42 @@ fn detached<T: Send, E: Send>(
 ) -> PyResult<T> {
     let (done, signal) = py.detach(|| {
         let mut signals = Signals::new();
-        (job(&mut signals), signals.raised.into_inner())
+        let inside = signals.clone();
+        let done = until(move || inside.heard(), || job(&mut signals));
+        (done, signals.0.raised.take())
     });
     done.map_err(|error| signal.unwrap_or_else(|| raise(py, &error)))
 }
 
 /// Checks Python for signals now and then.
-pub struct Signals {
+#[derive(Clone)]
+pub struct Signals(Rc<Heard>);
+
+struct Heard {
     asked: Cell<Instant>,
     raised: RefCell<Option<PyErr>>,
 }
 
 impl Signals {
     fn new() -> Self {
-        Self {
+        Self(Rc::new(Heard {
             asked: Cell::new(Instant::now()),
             raised: RefCell::new(None),
-        }
+        }))
     }
 
     /// Whether to stop.
     pub fn heard(&self) -> bool {
-        if self.raised.borrow().is_some() {
+        if self.0.raised.borrow().is_some() {
             return true;
         }
-        if self.asked.get().elapsed() < SIGNALS_ASKED_EVERY {
+        if self.0.asked.get().elapsed() < SIGNALS_ASKED_EVERY {
             return false;
         }
         let raised = Python::attach(|py| py.check_signals().err());
-        self.asked.set(Instant::now());
+        self.0.asked.set(Instant::now());
         let heard = raised.is_some();
-        self.raised.replace(raised);
+        self.0.raised.replace(raised);
         heard
     }
 

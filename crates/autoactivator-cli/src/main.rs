@@ -38,13 +38,26 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 
 use args::{Cli, Command};
+use autoactivator::math::until;
 
 fn main() -> ExitCode {
     interrupt::listen();
     leave_readers_quiet();
     let given = short_help::command().get_matches();
     let cli = Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
-    let done = match &cli.command {
+    match until(interrupt::requested, || execute(&cli.command)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            say!("error: {}", message(&error));
+            ExitCode::from(if interrupt::requested() { 130 } else { 2 })
+        }
+    }
+}
+
+/// Runs a command, which stops within a fraction of a second when it is interrupted.
+fn execute(command: &Command) -> anyhow::Result<()> {
+    match command {
         Command::Run(args) => run::run(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
         Command::Learn(args) => learn::learn(args),
@@ -64,14 +77,6 @@ fn main() -> ExitCode {
         Command::Token => token::token(),
         #[cfg(feature = "fetch")]
         Command::Data(command) => data::data(command),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            say!("error: {}", message(&error));
-            ExitCode::from(if interrupt::requested() { 130 } else { 2 })
-        }
     }
 }
 

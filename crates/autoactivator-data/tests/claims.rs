@@ -9,7 +9,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float32Array, RecordBatch, StringArray};
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float32Array, RecordBatch, StringArray};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use autoactivator_data::{Batch, Columns, Error, FeatureTable};
@@ -170,4 +171,23 @@ fn shapes_of_arrays() {
     .concat();
     fs::write(&path, bytes).unwrap();
     refused(&path, "4398046511104 bytes were expected");
+}
+
+/// A name that rows share is in a file once, and in memory once for each row.
+#[test]
+fn names_that_many_rows_share() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.arrow");
+    let long = "x".repeat(5000);
+    let x: ArrayRef = Arc::new(Float32Array::from(vec![0.0; ROWS]));
+    let class: DictionaryArray<Int32Type> = (0..ROWS).map(|_| Some(long.as_str())).collect();
+    let record = RecordBatch::try_from_iter([("x", x), ("class", Arc::new(class) as ArrayRef)]).unwrap();
+    let mut writer = FileWriter::try_new(File::create(&path).unwrap(), &record.schema()).unwrap();
+    writer.write(&record).unwrap();
+    writer.finish().unwrap();
+    refused(&path, "a text of 5000 bytes is no name");
+
+    let path = folder.path().join("long.csv");
+    fs::write(&path, format!("x,class\n1,{long}\n2,a\n")).unwrap();
+    refused(&path, "a text of 5000 bytes is no name");
 }

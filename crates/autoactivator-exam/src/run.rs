@@ -113,6 +113,8 @@ impl Exam<'_> {
             let sat: Result<Vec<Sitting>, Error> = sat.collect();
             sittings.push(match sat {
                 Err(error @ Error::Method(autoactivator::Error::Interrupted)) => return Err(error),
+                // A solve that was stopped has no solution.
+                Err(_) if progress.interrupted() => return Err(autoactivator::Error::Interrupted.into()),
                 Err(error) => {
                     errors.push((entrant, error));
                     Vec::new()

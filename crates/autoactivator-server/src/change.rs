@@ -1,9 +1,10 @@
 //! The changes of a model, each all or nothing: learn, unlearn, drop or rename a class, merge.
 
 use autoactivator::model::growth;
-use autoactivator::{Labels, Model, Observer, Receipt, Table};
+use autoactivator::{Labels, Model, Receipt, Table};
 use serde_json::{Value, json};
 
+use crate::body::check_class;
 use crate::edition::Edition;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -25,20 +26,15 @@ pub enum Change {
 
 impl Change {
     /// Changes the model, and returns what was understood of a task; an error leaves the model as it was.
-    pub fn apply(
-        &self,
-        model: &mut Model,
-        limits: &Limits,
-        observer: &mut dyn Observer,
-    ) -> Result<Option<Receipt>, Problem> {
+    pub fn apply(&self, model: &mut Model, limits: &Limits) -> Result<Option<Receipt>, Problem> {
         match self {
             Self::Learn(x, y, features) => {
-                check_classes(model, y, limits)?;
+                check_classes(model, y.names(), limits)?;
                 let mut next = model.clone();
                 if next.n_features().is_none() {
                     next.input_mut().features.clone_from(features);
                 }
-                let mut receipt = next.teach(x.rows(), y, observer)?;
+                let mut receipt = next.teach(x.rows(), y, &mut ())?;
                 receipt.weighed_by = y.weights().map(|_| "weights".to_owned());
                 *model = next;
                 return Ok(Some(receipt));
@@ -46,7 +42,13 @@ impl Change {
             Self::Unlearn(x, y) => model.unlearn(x.rows(), y)?,
             Self::DropClass(class) => model.drop_class(class)?,
             Self::RenameClass(from, to) => model.rename_class(from, to)?,
-            Self::Merge(other, base) => model.merge(&[other], base.as_ref())?,
+            Self::Merge(other, base) => {
+                let brought = other.consolidation()?.memory().classes().names();
+                check_classes(model, brought, limits)?;
+                let mut new = brought.iter().filter(|class| !model.classes().contains(class));
+                new.try_for_each(|class| check_class(class, limits))?;
+                model.merge(&[other], base.as_ref())?;
+            }
         }
         Ok(None)
     }
@@ -84,9 +86,9 @@ impl Change {
 }
 
 /// Refuses more classes than allowed: the more classes a model knows, the slower it gets.
-fn check_classes(model: &Model, y: &Labels, limits: &Limits) -> Result<(), Problem> {
+fn check_classes(model: &Model, brought: &[String], limits: &Limits) -> Result<(), Problem> {
     let known = model.classes();
-    let new = y.names().iter().filter(|name| !known.contains(name)).count();
+    let new = brought.iter().filter(|name| !known.contains(name)).count();
     if known.len() + new <= limits.classes {
         return Ok(());
     }

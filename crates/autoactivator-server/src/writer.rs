@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use autoactivator::math::until;
 use autoactivator::{Model, ModelFile, Observer, Receipt};
 use rayon::ThreadPool;
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ use crate::key::Key;
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::threads;
+use crate::wanted::Wanted;
 
 /// Largest number of changes that are written together.
 const GROUP: usize = 64;
@@ -59,6 +61,8 @@ struct Job {
     change: Change,
     /// With a key, the change counts once, however often it is sent.
     key: Option<Key>,
+    /// Whether the client still waits.
+    wanted: Wanted,
     answer: oneshot::Sender<Result<Value, Problem>>,
 }
 
@@ -91,11 +95,17 @@ impl Writer {
         Ok((Self { queue, counts }, thread))
     }
 
-    /// Submits a change and waits for its answer. If this future is dropped before the change begins, or
-    /// while rows are taken in, nothing changes.
+    /// Submits a change and waits for its answer. If this future is dropped before the change has been computed, nothing
+    /// changes.
     pub(crate) async fn change(&self, change: Change, key: Option<Key>) -> Result<Value, Problem> {
         let (answer, answered) = oneshot::channel();
-        let job = Job { change, key, answer };
+        let (wanted, _waiting) = Wanted::new();
+        let job = Job {
+            change,
+            key,
+            wanted,
+            answer,
+        };
         self.queue.try_send(job).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => {
                 self.counts.refused.fetch_add(1, Ordering::Relaxed);
@@ -135,8 +145,10 @@ struct Desk {
 impl Desk {
     fn work(&mut self, mut jobs: mpsc::Receiver<Job>) {
         let first = self.current.read();
+        let stop = Arc::clone(&self.stop);
         let _ = catch_unwind(AssertUnwindSafe(|| {
-            self.threads.install(|| first.model.warm_up());
+            let stopped = move || stop.load(Ordering::Relaxed);
+            self.threads.install(|| until(stopped, || first.model.warm_up()));
         }));
         drop(first);
         while let Some(first) = jobs.blocking_recv() {
@@ -158,7 +170,7 @@ impl Desk {
         let (mut applied, mut repeated) = (Vec::new(), Vec::new());
         for job in group {
             // A client that gave up waiting does not expect the change to happen any more.
-            if job.answer.is_closed() {
+            if job.wanted.check().is_err() {
                 continue;
             }
             match self.seen(&job, &applied) {
@@ -202,14 +214,13 @@ impl Desk {
         seen(self.journal.keys().chain(just_now), key)
     }
 
+    /// Applies a change for as long as the client waits and the server runs.
     fn apply(&self, job: &Job, model: &mut Model) -> Result<Option<Receipt>, Problem> {
-        let mut observer = Asker {
-            job,
-            stop: &self.stop,
-        };
+        let (wanted, stop) = (job.wanted.clone(), Arc::clone(&self.stop));
+        let given_up = move || wanted.interrupted() || stop.load(Ordering::Relaxed);
         let (change, limits) = (&job.change, &self.limits);
         self.threads
-            .install(|| change.apply(model, limits, &mut observer))
+            .install(|| until(given_up, || change.apply(model, limits)))
     }
 
     /// Writes a model and publishes it.
@@ -241,17 +252,5 @@ impl Desk {
             answer["repeated"] = json!(true);
             drop(job.answer.send(Ok(answer)));
         }
-    }
-}
-
-/// Checks whether a client still waits for what is being learned.
-struct Asker<'a> {
-    job: &'a Job,
-    stop: &'a AtomicBool,
-}
-
-impl Observer for Asker<'_> {
-    fn interrupted(&self) -> bool {
-        self.job.answer.is_closed() || self.stop.load(Ordering::Relaxed)
     }
 }

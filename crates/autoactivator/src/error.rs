@@ -370,6 +370,20 @@ pub enum Error {
     #[error("interrupted: the model is as it was before")]
     Interrupted,
 
+    /// A readout that takes more memory than there is; nothing has changed.
+    #[error(
+        "{} and {} would take about {gigabytes} GB to be solved, more than there is: learn fewer classes, or begin with fewer \
+         nodes or witnesses", counted(*n_classes, "class"), counted(*n_nodes, "node")
+    )]
+    NoRoom {
+        /// Number of classes.
+        n_classes: usize,
+        /// Number of nodes that are read.
+        n_nodes: usize,
+        /// Memory that the solve would take.
+        gigabytes: u64,
+    },
+
     /// A model file that another process is currently changing.
     #[error("{}: {holder}: stop it, or wait until it is done", path.display())]
     Locked {

@@ -41,6 +41,59 @@ fn measured(model: &Model, x: &Table, y: &Labels) -> [f64; 3] {
     sums.map(|sum| sum / n as f64)
 }
 
+/// Largest difference of two sums G, relative to the largest entry.
+fn apart(a: &Model, b: &Model) -> f64 {
+    let gram = |model: &Model| model.consolidation().unwrap().memory().gram().to_square();
+    let (a, b) = (gram(a), gram(b));
+    let largest = b.values().iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    let pairs = a.values().iter().zip(b.values());
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / largest
+}
+
+/// Learns and unlearns other rows, a few at a time, and asks after every tenth part of the pairs.
+fn pairs(parameters: &Value, n_pairs: u64, most_rows: u64) {
+    let (x, y) = rows(300, &["a", "b", "c"], 1);
+    let (test, truth) = rows(600, &["a", "b", "c"], 2);
+    let mut fresh = Model::new("consolidation", parameters).unwrap();
+    fresh.learn(x.rows(), &y, &mut ()).unwrap();
+    let mut model = fresh.clone();
+    let before = measured(&fresh, &test, &truth);
+    let mut worst = [0f64; 4];
+    for pair in 1..=n_pairs {
+        let class = ["a", "b", "other", "and another"][(pair % 4) as usize];
+        let n_rows = 1 + pair % most_rows;
+        let (other, name) = rows(n_rows as usize, &[class], 100 + pair);
+        model.learn(other.rows(), &name, &mut ()).unwrap();
+        model.unlearn(other.rows(), &name).unwrap();
+        if pair % n_pairs.div_ceil(10) == 0 || pair == n_pairs {
+            let after = measured(&model, &test, &truth);
+            let now = before.iter().zip(&after).map(|(a, b)| (a - b).abs());
+            let now = now.chain([apart(&model, &fresh)]);
+            worst
+                .iter_mut()
+                .zip(now)
+                .for_each(|(worst, now)| *worst = worst.max(now));
+        }
+    }
+    let [highest, loss, accuracy, gram] = worst;
+    println!(
+        "{n_pairs} pairs, {parameters}: at most {highest:.1e} (highest probability), {loss:.1e} (log loss), \
+         {accuracy:.1e} (accuracy) and {gram:.1e} (G) from a fresh model"
+    );
+    assert!(worst.iter().all(|&apart| apart < 1e-6), "{parameters}: {worst:?}");
+}
+
+/// `AUTOACTIVATOR_PAIRS=10000` asks for more than the 200 of the test command.
+#[test]
+fn a_model_after_many_pairs_is_a_fresh_one() {
+    let asked = std::env::var("AUTOACTIVATOR_PAIRS");
+    let n_pairs = asked.map_or(200, |n| n.parse().unwrap());
+    pairs(&json!({ "nodes": 40 }), n_pairs, 20);
+    pairs(&json!({ "nodes": 40, "witnesses": 150 }), n_pairs, 20);
+    // Enough nodes for readouts that follow from the last one.
+    pairs(&json!({ "nodes": 600 }), n_pairs / 10, 3);
+}
+
 #[track_caller]
 fn cycles(parameters: &Value, n_rows: usize, n_other: usize, n_cycles: u64) {
     let (x, y) = rows(n_rows, &["a", "b", "c"], 1);

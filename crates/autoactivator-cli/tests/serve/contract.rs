@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use autoactivator::Model;
+use autoactivator::{Labels, Model, Table};
 use image::{GrayImage, ImageFormat};
 use serde_json::{Value, json};
 
@@ -353,6 +353,29 @@ fn two_sites_that_began_from_one_model_merge() {
         let (kind, body) = form(&fields);
         assert_eq!(here.send("POST", "/v1/merge", &[kind], &body).kind(), kind_of);
     }
+}
+
+/// What is merged in meets the checks of what is learned.
+#[test]
+fn classes_that_could_not_be_learned_are_not_merged_either() {
+    let place = Workplace::new();
+    let serving = Serving::start(&place, &[&["m.aact"], &SMALL[..]].concat());
+    serving.learn(&json!([[0, 0], [1, 1]]), &["low", "high"]);
+    let base = serving.get("/v1/download/memory").body;
+    for (class, status, kind_of) in [
+        ("x".repeat(101), 413, "TooLarge"),
+        ("a\u{1b}b".to_owned(), 400, "BadRequest"),
+    ] {
+        let mut model = Model::from_bytes(&base).unwrap();
+        let x = Table::new(vec![2.0, 2.0], 2).unwrap();
+        model
+            .learn(x.rows(), &Labels::from_names([class]), &mut ())
+            .unwrap();
+        let (kind, body) = form(&[("model", &model.to_bytes().unwrap()), ("base", &base)]);
+        let refused = serving.send("POST", "/v1/merge", &[kind], &body);
+        assert_eq!((refused.status, refused.kind()), (status, kind_of.to_owned()));
+    }
+    assert_eq!(serving.classes(), ["low", "high"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // A test may fail loudly.
 
 mod access;
+mod attack;
 #[path = "../common/mod.rs"]
 mod common;
 mod contract;
@@ -10,8 +11,11 @@ mod documents;
 mod durable;
 mod hostile;
 mod http;
+mod orders;
+mod process;
 mod refused;
 mod safe;
 mod serving;
+mod soak;
 mod startup;
 mod versions;

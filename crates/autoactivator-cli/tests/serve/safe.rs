@@ -430,3 +430,39 @@ fn requests_are_logged_without_what_they_hold() {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
 }
+
+/// The client of a lesson that takes too long is told so, and nothing of it is learned later.
+#[test]
+fn a_lesson_ends_with_its_time() {
+    let place = Workplace::new();
+    let words = [
+        "m.aact",
+        "--quiet",
+        "--empty",
+        "--pool",
+        "gaussian",
+        "--pool-nodes",
+        "4000",
+        "--time-limit",
+        "1",
+    ];
+    let serving = Serving::start(&place, &words);
+    let rows: Vec<[f64; 2]> = (0..4400)
+        .map(|i| [f64::from(i).sin(), f64::from(i).cos()])
+        .collect();
+    let classes: Vec<&str> = (0..4400).map(|i| ["low", "high"][i % 2]).collect();
+    let lesson = json!({ "rows": rows, "classes": classes });
+    let late = serving.post("/v1/learn", &lesson);
+    if late.status == 200 {
+        println!("skipped: this machine is so fast that the lesson is no long one");
+        return;
+    }
+    assert_eq!(late.kind(), "Timeout", "{late:?}");
+    let rename = || serving.post("/v1/classes/low/rename", &json!({ "name": "lower" }));
+    let mut renamed = rename();
+    while renamed.kind() == "Timeout" {
+        renamed = rename();
+    }
+    assert!([404, 409].contains(&renamed.status), "{renamed:?}");
+    assert_eq!(serving.read("/v1/model")["version"], json!(0));
+}

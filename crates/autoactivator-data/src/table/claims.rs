@@ -11,6 +11,20 @@ const RATIO: u64 = 256;
 /// What is small: about the size of a batch, which takes as much in any case.
 pub(super) const SMALL: u64 = 64 << 20;
 
+/// The longest name of a class or a row, in bytes. A long one that many rows share takes few bytes in a file, and as many as
+/// there are rows in memory.
+const LONGEST_NAME: usize = 4096;
+
+/// Refuses a name of so many bytes if it is too long to be one.
+pub(super) fn check_name(n_bytes: usize) -> Result<(), String> {
+    if n_bytes > LONGEST_NAME {
+        return Err(format!(
+            "a text of {n_bytes} bytes is no name ({LONGEST_NAME} are allowed): choose the column of the class with --label"
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses what claims to unpack to more than is likely, or to more than this process can have now.
 pub(super) fn check(packed: u64, unpacked: u64, small: u64) -> Result<(), String> {
     let likely = small.max(packed.saturating_mul(RATIO));

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::memory::Memory;
 use crate::math::Matrix;
-use crate::math::vectorised;
+use crate::math::{is_stopped, vectorised};
 use crate::reactivation::relaxed;
 
 /// Part of its length that a node must keep after projection to count as a new direction.
@@ -17,6 +17,9 @@ const SPENT: f64 = 1e-8;
 /// Nodes of a strip: enough for memory to be read in long runs, few enough for sums over them to stay in the
 /// cache. The division into strips does not change the result.
 const STRIP_NODES: std::ops::RangeInclusive<usize> = 256..=2048;
+
+/// Nodes that are recruited between two moments at which work may be stopped.
+const AT_A_STRETCH: usize = 16;
 
 /// Chosen nodes that are projected out at a time, so that the sums are read and written this much less often.
 const AT_ONCE: usize = 8;
@@ -88,48 +91,79 @@ struct Direction {
     coordinates: Vec<f64>,
 }
 
-/// Recruits from the memory's pool in addition to `recruited`; returns all recruited nodes and why recruitment ended.
+/// Recruits from the memory's pool in addition to `recruited`; returns all recruited nodes and why recruitment ended. Work
+/// that is stopped ends with the nodes so far.
 pub fn recruit(memory: &Memory, recruited: &[usize], limits: Limits) -> (Vec<usize>, Ended) {
     // On a thread of the pool, the parallel part of every join begins at once, without a handover.
-    rayon::scope(|_| join_one_by_one(memory, recruited, limits))
+    let mut recruitment = rayon::scope(|_| Recruitment::new(memory, recruited, limits));
+    loop {
+        let ended = rayon::scope(|_| (0..AT_A_STRETCH).find_map(|_| recruitment.join_one()));
+        match ended {
+            Some(ended) => return (recruitment.nodes, ended),
+            None if is_stopped() => return (recruitment.nodes, Ended::NodeLimit),
+            None => {}
+        }
+    }
 }
 
-fn join_one_by_one(memory: &Memory, recruited: &[usize], limits: Limits) -> (Vec<usize>, Ended) {
-    let mut standing = Standing::new(memory);
-    for &node in recruited {
-        standing.join(node);
+/// The nodes recruited so far.
+struct Recruitment<'a> {
+    standing: Standing<'a>,
+    nodes: Vec<usize>,
+    limits: Limits,
+    /// The lowest generalised cross-validation score.
+    lowest: f64,
+}
+
+impl<'a> Recruitment<'a> {
+    fn new(memory: &'a Memory, recruited: &[usize], limits: Limits) -> Self {
+        let mut standing = Standing::new(memory);
+        for &node in recruited {
+            standing.join(node);
+        }
+        Self {
+            standing,
+            nodes: recruited.to_vec(),
+            limits,
+            lowest: f64::INFINITY,
+        }
     }
-    let mut nodes = recruited.to_vec();
-    let n_rows = memory.n_rows();
-    let mut lowest = f64::INFINITY;
-    let ended = loop {
-        if nodes.len() >= limits.max_nodes.min(memory.n_nodes()) {
-            break Ended::NodeLimit;
+
+    /// Recruits the next node, or says why there is none.
+    fn join_one(&mut self) -> Option<Ended> {
+        let Self {
+            standing,
+            nodes,
+            limits,
+            ..
+        } = self;
+        if nodes.len() >= limits.max_nodes.min(standing.memory.n_nodes()) {
+            return Some(Ended::NodeLimit);
         }
         let before: f64 = standing.residual.iter().sum();
         let Some(node) = standing.best(limits.r) else {
-            break Ended::NoCandidate;
+            return Some(Ended::NoCandidate);
         };
         standing.join(node);
         let after: f64 = standing.residual.iter().sum();
         // The first node joins no matter what it gains: a readout needs something to read.
         if !nodes.is_empty() && before - after < limits.expected_gain * before {
-            break Ended::ExpectedGain;
+            return Some(Ended::ExpectedGain);
         }
         // The readout has a constant besides the nodes.
-        let freedom = n_rows - (nodes.len() + 2) as f64;
+        let freedom = standing.memory.n_rows() - (nodes.len() + 2) as f64;
         let cross_validation = if freedom > 0.0 {
             after / (freedom * freedom)
         } else {
             f64::INFINITY
         };
-        if cross_validation >= lowest {
-            break Ended::CrossValidation;
+        if cross_validation >= self.lowest {
+            return Some(Ended::CrossValidation);
         }
-        lowest = cross_validation;
+        self.lowest = cross_validation;
         nodes.push(node);
-    };
-    (nodes, ended)
+        None
+    }
 }
 
 impl<'a> Standing<'a> {

@@ -131,11 +131,19 @@ impl Gram {
     pub fn n_floats(&self) -> usize {
         let n = self.n_nodes;
         match &self.form {
-            Form::Factor(factor) => {
-                let n_rows = factor.n_rows() + self.waiting.len();
+            Form::Factor(_) => {
+                let n_rows = self.n_directions();
                 n_rows * n - n_rows * n_rows.saturating_sub(1) / 2
             }
             Form::Triangle(triangle) => triangle.values().len(),
+        }
+    }
+
+    /// Number of directions that rows span at most.
+    pub(super) fn n_directions(&self) -> usize {
+        match &self.form {
+            Form::Factor(factor) => factor.n_rows() + self.waiting.len(),
+            Form::Triangle(_) => self.n_nodes,
         }
     }
 
@@ -294,7 +302,7 @@ impl Gram {
     fn is_too_much_for_factor(&self, n: usize) -> bool {
         match &self.form {
             Form::Triangle(_) => false,
-            Form::Factor(factor) => NODES_PER_ROW * (factor.n_rows() + self.waiting.len() + n) > self.n_nodes,
+            Form::Factor(_) => NODES_PER_ROW * (self.n_directions() + n) > self.n_nodes,
         }
     }
 

@@ -5,6 +5,7 @@
 //! [`Consolidation::learn_batches`] for one that does not fit into memory.
 
 use super::calibration::Calibration;
+use super::cost;
 use super::deployed::Deployed;
 use super::forward::{self, Ended, Limits};
 use super::growth::{self, TaskGrowth};
@@ -20,6 +21,7 @@ use crate::data::{
 };
 use crate::error::Error;
 use crate::learner::{Input, Learner, Observer, Size, Step, have_other_names, same_origin};
+use crate::math::{go_on, is_stopped};
 use crate::params::{Checked, Precision};
 use crate::pool::{FirstTask, OUTPUT_ROWS, Pool, Standard, default_pool, is_too_wide, private_pool};
 
@@ -206,6 +208,9 @@ impl Consolidation {
         self.memory.widen();
         for lot in lots(x, &places, y) {
             self.add(&lot, 1.0);
+            if is_stopped() {
+                return Err(Error::Interrupted);
+            }
             go_on(lot.x.len())?;
         }
         Ok(())
@@ -439,6 +444,11 @@ impl Consolidation {
     pub(super) fn read_out(&mut self) -> Result<Deployed, Error> {
         self.memory.gram.settle_factor();
         let pool = self.recruited_pool(self.pool.as_deref().ok_or(Error::NothingLearned)?);
+        if self.n_changes().is_none() {
+            let witnesses = self.memory.witnesses.in_use().len();
+            let (n_nodes, n_classes) = (self.recruited.len(), self.memory.classes.len());
+            cost::check(n_nodes, self.memory.gram.n_directions(), n_classes, witnesses)?;
+        }
         let solution = if self.memory.witnesses.in_use().is_empty() {
             self.by_sums()
         } else {
@@ -449,9 +459,14 @@ impl Consolidation {
             readout,
             calibration,
             unknown,
-        } = solution.ok_or_else(|| Error::NotSolvable {
-            place: "the readout".to_owned(),
-            ridge: params.ridge.unwrap_or(params.shrinkage),
+        } = solution.filter(|_| !is_stopped()).ok_or_else(|| {
+            if is_stopped() {
+                return Error::Interrupted;
+            }
+            Error::NotSolvable {
+                place: "the readout".to_owned(),
+                ridge: params.ridge.unwrap_or(params.shrinkage),
+            }
         })?;
         Ok(Deployed {
             readout,
@@ -506,6 +521,7 @@ impl Consolidation {
         let changes = self.memory.pending.changes()?;
         let outputs = |rows: &[&Witness]| self.comparable(outputs_of(pool, rows, self.params.precision));
         let solution = warm.follow(&self.memory, self.wanted(), changes, outputs)?;
+        go_on()?;
         self.memory.pending = self.warm.put(warm);
         Some(solution)
     }
@@ -517,7 +533,10 @@ impl Consolidation {
             ridge: self.params.ridge.or_else(|| self.kept_ridge()),
             ..self.wanted()
         };
+        // What was followed so far is of no more use, and as large as what is about to be made.
+        self.warm.clear();
         let (solution, warm) = self.solve(pool, wanted)?;
+        go_on()?;
         self.memory.pending = warm.map_or_else(Pending::default, |warm| self.warm.put(warm));
         Some(solution)
     }
@@ -537,7 +556,7 @@ impl Consolidation {
 
     /// Solves the readout from nothing; also what the next one may follow from.
     fn solve(&self, pool: &dyn Pool, wanted: Wanted) -> Option<(Solution, Option<Warm>)> {
-        let centred = Centred::new(&self.memory, &self.recruited);
+        let mut centred = Centred::new(&self.memory, &self.recruited);
         let witnesses = self.memory.witnesses.in_use();
         let rows: Vec<&Witness> = witnesses.iter().collect();
         let h = outputs_of(pool, &rows, self.params.precision);
@@ -561,7 +580,9 @@ impl Consolidation {
             ridge: Some(last.readout.ridge),
             ..self.wanted()
         };
-        if let Some((_, Some(warm))) = self.solve(&*last.pool, wanted) {
+        if let Some((_, Some(warm))) = self.solve(&*last.pool, wanted)
+            && !is_stopped()
+        {
             self.warm.put_for(&self.memory.pending, warm);
         }
     }

@@ -25,6 +25,7 @@
 
 mod binding;
 mod calibration;
+mod cost;
 mod deployed;
 mod factor;
 mod forward;

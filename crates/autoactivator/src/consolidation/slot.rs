@@ -33,6 +33,11 @@ impl Slot {
         fits.map(|(_, warm)| warm.n_changes())
     }
 
+    /// Keeps none any more.
+    pub fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Keeps a readout; sums that have not changed since have what is returned.
     pub fn put(&self, warm: Warm) -> Pending {
         let pending = Pending::none();

@@ -9,13 +9,9 @@
 
 use rayon::prelude::*;
 
-use super::readout::{Belief, Centred, Jury, LeftOut, Seen, left_out_distance};
+use super::readout::{Belief, Jury, LeftOut, Seen, left_out_distance};
 use super::whitening::{Apart, Whitening};
 use crate::math::{Matrix, product};
-
-/// Least and largest number of nodes, the first of the pool, that the distance from all rows is measured in, if there
-/// are enough: half of the pool, but the cost is the square.
-const NODES: (usize, usize) = (1024, 2048);
 
 /// How much the relative distance counts, the likely one, and the one from all rows. The likely one is the first one's
 /// near relation.
@@ -218,11 +214,4 @@ fn distances(
         .into_par_iter()
         .map(of_witness)
         .collect()
-}
-
-/// How far the members of a jury are from all rows; none if that cannot be solved.
-pub(super) fn apart_from_all(centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<Apart> {
-    let n_nodes = centred.n_nodes();
-    let n = (n_nodes / 2).clamp(NODES.0, NODES.1).min(n_nodes);
-    Apart::new(centred, jury, n, rho)
 }

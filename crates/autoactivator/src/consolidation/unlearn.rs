@@ -9,7 +9,7 @@ use super::memory::{Memory, SLACK, slack};
 use crate::data::{Labels, Rows, check_weighed_task};
 use crate::error::Error;
 use crate::learner::Learner;
-use crate::math::{Cholesky, Matrix};
+use crate::math::{Cholesky, Matrix, is_stopped};
 use crate::params::Precision;
 
 impl Consolidation {
@@ -95,7 +95,11 @@ impl Consolidation {
 
     /// Accepts the memory after a subtraction, unless it shows that what was subtracted had never been learned.
     fn check_less_than(&mut self, before: &Memory) -> Result<(), Error> {
-        if let Some(reason) = contradiction(&self.memory, before, self.params.precision) {
+        let contradiction = contradiction(&self.memory, before, self.params.precision);
+        if is_stopped() {
+            return Err(Error::Interrupted);
+        }
+        if let Some(reason) = contradiction {
             return Err(Error::NeverLearned { reason });
         }
         self.memory.drop_emptied_classes(before);

@@ -1,9 +1,14 @@
 //! How far rows are from the mean of all rows, in the first nodes of the pool: dᵀT⁻¹d, T the scatter of all rows plus ridge.
 
 use super::readout::{Centred, Jury};
-use crate::math::{Cholesky, Matrix, product};
+use crate::data::Rows;
+use crate::math::{Cholesky, Matrix, Span, add_product, product};
 use crate::onnx::{Graph, Value};
 use crate::pool::Standard;
+
+/// Least and largest number of nodes, the first of the pool, that the distance from all rows is measured in, if there
+/// are enough: half of the pool, but the cost is the square.
+const NODES: (usize, usize) = (1024, 2048);
 
 /// Nodes for each direction of a span, at least: with fewer, a triangle is no larger.
 const NODES_PER_DIRECTION: usize = 4;
@@ -41,37 +46,62 @@ pub struct Apart {
     pub whitening: Whitening,
 }
 
-impl Apart {
-    /// By the scatter of all rows in the first `n` nodes; none if it cannot be factored.
-    pub fn new(centred: &Centred, jury: &Jury<'_>, n: usize, rho: f64) -> Option<Self> {
-        let columns = centred.first_of(n, &jury.columns);
+/// The sums of all rows in the first nodes.
+pub struct AllRows {
+    n_nodes: usize,
+    sums: Sums,
+}
+
+enum Sums {
+    /// Of nodes, lower triangle.
+    OfNodes(Matrix<f64>),
+    /// In the space that few rows span.
+    Within(Span, Matrix<f64>),
+}
+
+impl AllRows {
+    /// In half of the nodes, within bounds.
+    pub fn new(centred: &Centred) -> Self {
+        let all = centred.n_nodes();
+        let n_nodes = (all / 2).clamp(NODES.0, NODES.1).min(all);
+        let few = centred.first_span(n_nodes);
+        let sums = match few.filter(|(span, _)| NODES_PER_DIRECTION * span.dimension() <= n_nodes) {
+            Some((span, gram)) => Sums::Within(span, gram),
+            None => Sums::OfNodes(centred.first_gram(n_nodes)),
+        };
+        Self { n_nodes, sums }
+    }
+
+    /// How far the members of a jury are from the mean; none if that cannot be solved with this ridge.
+    pub fn apart(&self, centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<Apart> {
+        let n = self.n_nodes;
+        let (Sums::OfNodes(gram) | Sums::Within(_, gram)) = &self.sums;
+        let mut with_ridge = gram.clone();
+        (0..gram.n_cols()).for_each(|j| with_ridge[(j, j)] += rho);
+        let factor = Cholesky::new(with_ridge)?;
+        let columns = centred.first_columns(jury.outputs.rows(), n);
         let standard = centred.first_nodes(n);
         let root = centred.n_rows().sqrt();
-        let few = centred.first_span(n);
-        if let Some((span, gram)) = few.filter(|(span, _)| NODES_PER_DIRECTION * span.dimension() <= n) {
-            let mut with_ridge = gram;
-            (0..span.dimension()).for_each(|j| with_ridge[(j, j)] += rho);
-            let factor = Cholesky::new(with_ridge)?;
-            return Some(Self {
-                lengths: factor.lengths(span.onto(columns.view())),
-                whitening: Whitening {
-                    standard: Standard {
-                        scale: (0..n)
-                            .map(|j| standard.scale[j] * centred.factor(j) as f32)
-                            .collect(),
-                        ..standard
-                    },
-                    form: Form::Span {
-                        basis: span.basis().to_f32(),
-                        within: transposed_inverse(&factor, |_| root),
-                        beyond: (root / rho.sqrt()) as f32,
-                    },
-                },
-            });
-        }
-        let factor = Cholesky::new(centred.first_scatter(n, rho))?;
-        let form = Form::Triangle(transposed_inverse(&factor, |j| root * centred.factor(j)));
-        Some(Self {
+        let (columns, standard, form) = match &self.sums {
+            Sums::OfNodes(_) => {
+                let form = Form::Triangle(transposed_inverse(&factor, |j| root * centred.factor(j)));
+                (columns, standard, form)
+            }
+            Sums::Within(span, _) => {
+                let scale = (0..n).map(|j| standard.scale[j] * centred.factor(j) as f32);
+                let standard = Standard {
+                    scale: scale.collect(),
+                    shift: standard.shift,
+                };
+                let form = Form::Span {
+                    basis: span.basis().to_f32(),
+                    within: transposed_inverse(&factor, |_| root),
+                    beyond: (root / rho.sqrt()) as f32,
+                };
+                (span.onto(columns.view()), standard, form)
+            }
+        };
+        Some(Apart {
             lengths: factor.lengths(columns),
             whitening: Whitening { standard, form },
         })
@@ -120,7 +150,7 @@ impl Whitening {
     }
 
     /// Squared distance of each row, from its node outputs, `(n_samples, n_nodes)` row by row.
-    pub(super) fn distances(&self, h: crate::data::Rows<'_>) -> Vec<f64> {
+    pub(super) fn distances(&self, h: Rows<'_>) -> Vec<f64> {
         let Standard { shift, scale } = &self.standard;
         let mut deviations = Matrix::from_fn(h.len(), self.n_nodes(), |i, j| {
             (h.row(i)[j] - shift[j]) * scale[j]
@@ -133,7 +163,7 @@ impl Whitening {
                 beyond,
             } => {
                 let along = product(deviations.view(), basis.view());
-                crate::math::add_product(&mut deviations, -1.0, along.view(), basis.t());
+                add_product(&mut deviations, -1.0, along.view(), basis.t());
                 let beside = square_lengths(&deviations, *beyond);
                 let along = square_lengths(&product(along.view(), within.view()), 1.0);
                 along.into_iter().zip(beside).map(|(a, b)| a + b).collect()

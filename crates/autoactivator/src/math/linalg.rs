@@ -17,17 +17,28 @@ use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, re
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::prelude::SolveLstsq;
-use faer::reborrow::ReborrowMut;
+use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Rows;
 use crate::math::alone::is_alone;
+use crate::math::stop::{go_on, is_stopped};
 use crate::math::vectorised;
 
 /// Columns of a Gram matrix that are multiplied at a time, which bounds the memory a product needs besides
 /// the sum. Most pools fit into one panel, since a product of a part of the columns is slower.
 const PANEL: usize = 8192;
+
+/// Multiply-adds between two moments at which work may be stopped: a fraction of a second. Tests need fewer, so that small
+/// matrices are divided, too.
+const UNSTOPPED: usize = if cfg!(test) { 4 << 20 } else { 4 << 30 };
+
+/// The narrowest part of a product or solve: narrower ones are slow.
+const NARROWEST: usize = 128;
+
+/// Columns of a factor that are eliminated at a time, where there are many.
+const ELIMINATED: usize = 256;
 
 /// Products below this many multiply-adds are not worth a second thread.
 const PARALLEL_WORK: usize = 1 << 20;
@@ -378,7 +389,8 @@ fn divide<T: Real>(
 
 /// Adds `sign · aᵀ a` to a lower triangle, column after column: products in the precision of `a`, sums in double.
 pub fn add_gram_packed<T: Real>(out: &mut [f64], a: View<'_, T>, sign: f64) {
-    add_gram_by_panels(out, a, sign, PANEL);
+    let panel = part_of(a.n_rows() * a.n_cols()).max(8 * NARROWEST);
+    add_gram_by_panels(out, a, sign, panel.min(PANEL));
 }
 
 fn add_gram_by_panels<T: Real>(out: &mut [f64], a: View<'_, T>, sign: f64, panel: usize) {
@@ -386,6 +398,9 @@ fn add_gram_by_panels<T: Real>(out: &mut [f64], a: View<'_, T>, sign: f64, panel
     let mut products = vec![T::default(); n * panel.min(n)];
     let mut rest = out;
     for start in (0..n).step_by(panel) {
+        if is_stopped() {
+            return;
+        }
         let width = panel.min(n - start);
         let rows = n - start;
         let products = &mut products[..rows * width];
@@ -458,14 +473,26 @@ pub fn subtract_gram_lower<T: Real>(out: &mut Matrix<T>, a: View<'_, T>) {
 }
 
 fn add_gram_times<T: Real>(out: &mut Matrix<T>, alpha: T, a: View<'_, T>) {
-    let par = parallelism(a.n_rows() * a.n_cols() * a.n_cols() / 2);
+    let step = part_of(a.n_cols() * a.n_cols() / 2);
+    for start in (0..a.n_rows()).step_by(step) {
+        if is_stopped() {
+            return;
+        }
+        let rows = a.rows(start..a.n_rows().min(start + step)).0;
+        add_lower(out.faer_mut(), alpha, rows.transpose(), rows);
+    }
+}
+
+/// Adds `alpha a b`, a symmetric product, to the lower triangle of `out`.
+fn add_lower<T: Real>(out: MatMut<'_, T>, alpha: T, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    let par = parallelism(a.nrows() * a.ncols() * b.ncols() / 2);
     triangular::matmul(
-        out.faer_mut(),
+        out,
         BlockStructure::TriangularLower,
         Accum::Add,
-        a.0.transpose(),
+        a,
         BlockStructure::Rectangular,
-        a.0,
+        b,
         BlockStructure::Rectangular,
         alpha,
         par,
@@ -498,38 +525,62 @@ impl Cholesky<f64> {
 }
 
 impl<T: Real> Cholesky<T> {
-    /// Factors `a`, reading only its lower triangle; `None` when it is not positive definite to working precision.
+    /// Factors `a`, reading only its lower triangle; `None` when it is not positive definite to working precision, or
+    /// when the work is stopped.
     pub fn new(mut a: Matrix<T>) -> Option<Self> {
-        let n = a.n_cols;
-        let par = parallelism(n * n * n / 3);
-        let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<T>(n, par, Default::default()));
-        let stack = MemStack::new(&mut scratch);
-        cholesky_in_place(a.faer_mut(), Default::default(), par, stack, Default::default()).ok()?;
+        let mut rest = a.faer_mut();
+        while rest.nrows() > ELIMINATED && is_much(rest.nrows()) {
+            go_on()?;
+            let (mut square, _, mut below, mut corner) = rest.split_at_mut(ELIMINATED, ELIMINATED);
+            factor_in_place(square.rb_mut())?;
+            let par = parallelism(below.nrows() * ELIMINATED * ELIMINATED / 2);
+            solve_lower_triangular_in_place(square.rb(), below.rb_mut().transpose_mut(), par);
+            add_lower(
+                corner.rb_mut(),
+                -T::one_impl(),
+                below.rb(),
+                below.rb().transpose(),
+            );
+            rest = corner;
+        }
+        go_on()?;
+        factor_in_place(rest)?;
         Some(Self { factor: a })
     }
 
     /// Solves A x = b.
     pub fn solve(&self, b: &Matrix<T>) -> Matrix<T> {
-        let mut x = b.clone();
-        let par = self.parallelism(b.n_cols);
-        let factor = self.factor.view().0;
-        solve_lower_triangular_in_place(factor, x.faer_mut(), par);
-        solve_upper_triangular_in_place(factor.transpose(), x.faer_mut(), par);
-        x
+        self.backward(self.forward(b.clone()))
     }
 
     /// L⁻¹ b.
     pub fn forward(&self, mut b: Matrix<T>) -> Matrix<T> {
-        let par = self.parallelism(b.n_cols);
-        solve_lower_triangular_in_place(self.factor.view().0, b.faer_mut(), par);
+        self.by_parts(&mut b, |factor, part, par| {
+            solve_lower_triangular_in_place(factor, part, par);
+        });
         b
     }
 
     /// L⁻ᵀ b.
     pub fn backward(&self, mut b: Matrix<T>) -> Matrix<T> {
-        let par = self.parallelism(b.n_cols);
-        solve_upper_triangular_in_place(self.factor.view().0.transpose(), b.faer_mut(), par);
+        self.by_parts(&mut b, |factor, part, par| {
+            solve_upper_triangular_in_place(factor.transpose(), part, par);
+        });
         b
+    }
+
+    /// Solves some columns at a time, until the work is stopped.
+    fn by_parts(&self, b: &mut Matrix<T>, solve: impl Fn(MatRef<'_, T>, MatMut<'_, T>, Par)) {
+        let n = self.factor.n_cols;
+        let step = part_of(n * n / 2);
+        for start in (0..b.n_cols).step_by(step) {
+            if is_stopped() {
+                return;
+            }
+            let width = step.min(b.n_cols - start);
+            let part = b.faer_mut().subcols_mut(start, width);
+            solve(self.factor.view().0, part, parallelism(n * n * width));
+        }
     }
 
     /// bᵀ A⁻¹ b for every column b.
@@ -541,8 +592,21 @@ impl<T: Real> Cholesky<T> {
     pub fn inverse_factor(&self) -> Matrix<T> {
         let n = self.factor.n_cols;
         let mut inverse = Matrix::zeros(n, n);
-        let par = parallelism(n * n * n / 3);
-        invert_lower_triangular(inverse.faer_mut(), self.factor.view().0, par);
+        if !is_much(n) {
+            let par = parallelism(n * n * n / 3);
+            invert_lower_triangular(inverse.faer_mut(), self.factor.view().0, par);
+            return inverse;
+        }
+        for start in (0..n).step_by(ELIMINATED) {
+            if is_stopped() {
+                break;
+            }
+            let width = ELIMINATED.min(n - start);
+            (start..start + width).for_each(|j| inverse[(j, j)] = T::one_impl());
+            let part = inverse.faer_mut().submatrix_mut(start, start, n - start, width);
+            let factor = self.factor.view().0.submatrix(start, start, n - start, n - start);
+            solve_lower_triangular_in_place(factor, part, parallelism((n - start) * (n - start) * width));
+        }
         inverse
     }
 
@@ -555,10 +619,26 @@ impl<T: Real> Cholesky<T> {
         let lengths: Vec<f64> = columns.map(|(j, column)| square_length(&column[j..])).collect();
         lengths.iter().sum()
     }
+}
 
-    fn parallelism(&self, n_rhs: usize) -> Par {
-        parallelism(self.factor.n_cols * self.factor.n_cols * n_rhs)
-    }
+/// Factors a matrix in one go; `None` when it is not positive definite to working precision.
+fn factor_in_place<T: Real>(a: MatMut<'_, T>) -> Option<()> {
+    let n = a.ncols();
+    let par = parallelism(n * n * n / 3);
+    let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<T>(n, par, Default::default()));
+    let stack = MemStack::new(&mut scratch);
+    cholesky_in_place(a, Default::default(), par, stack, Default::default()).ok()?;
+    Some(())
+}
+
+/// Whether a factor of this size takes too long to be computed in one go.
+fn is_much(n: usize) -> bool {
+    n * n * n / 3 > UNSTOPPED
+}
+
+/// How much is computed at a time, where each column or row takes this many multiply-adds.
+fn part_of(each: usize) -> usize {
+    (UNSTOPPED / each.max(1)).max(NARROWEST)
 }
 
 /// The squared length of every column.

@@ -17,6 +17,7 @@ mod room;
 mod scores;
 mod simd;
 mod span;
+mod stop;
 
 pub use alone::alone;
 pub use linalg::{
@@ -30,3 +31,5 @@ pub(crate) use scores::softmax;
 pub use scores::{argmax, argmax_among};
 pub(crate) use simd::vectorised;
 pub use span::{Span, dot};
+pub use stop::until;
+pub(crate) use stop::{go_on, is_stopped};

@@ -13,7 +13,7 @@ use super::screen::HEATS;
 use super::threshold::{REST, threshold};
 use crate::error::Error;
 use crate::learner::{Observer, Step};
-use crate::math::{Matrix, View, add_product, alone, product};
+use crate::math::{Matrix, View, add_product, alone, is_stopped, product};
 use crate::math::{Random, Stream};
 use crate::pool::Activation;
 use crate::pool::{NodeId, Nodes};
@@ -327,7 +327,7 @@ impl<'a> GrowingLayer<'a> {
     fn grow(mut self, observer: &mut dyn Observer) -> Result<Grown, Error> {
         let mut weights = Matrix::zeros(0, self.lesson.y.n_cols());
         let stopped = loop {
-            if observer.interrupted() {
+            if observer.interrupted() || is_stopped() {
                 return Err(Error::Interrupted);
             }
             if let Some(stop) = self.finished() {

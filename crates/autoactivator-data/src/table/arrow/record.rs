@@ -16,6 +16,7 @@ use autoactivator::Table;
 
 use crate::batch::Batch;
 use crate::table::Shape;
+use crate::table::claims;
 use crate::table::columns::{Columns, Records, Use, choose};
 use crate::table::reading::{ClassColumn, Reading};
 
@@ -325,12 +326,27 @@ fn classes(column: &ArrayRef, name: &str, first_row: usize) -> Result<Vec<String
     refuse_nulls(column, first_row, |row| {
         format!("row {row}: the class is null in column '{name}'")
     })?;
+    claims::check_name(longest(column)).map_err(|reason| format!("column '{name}': {reason}"))?;
     names(column).ok_or_else(|| {
         format!(
             "column '{name}' holds {}: classes are text or whole numbers; choose another with --label",
             column.data_type()
         )
     })
+}
+
+/// Bytes of the longest text of a column. Rows may share one, so that it is in memory only once before they are named.
+fn longest(column: &dyn Array) -> usize {
+    fn most<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> usize {
+        texts.flatten().map(str::len).max().unwrap_or(0)
+    }
+    match column.data_type() {
+        DataType::Utf8 => most(column.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => most(column.as_string::<i64>().iter()),
+        DataType::Utf8View => most(column.as_string_view().iter()),
+        DataType::Dictionary(_, _) => longest(column.as_any_dictionary().values().as_ref()),
+        _ => 0,
+    }
 }
 
 fn names(column: &dyn Array) -> Option<Vec<String>> {

@@ -16,6 +16,7 @@ use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 
 use self::dialect::{Dialect, Sample, has_decimal_comma};
 use self::lines::{Lines, Misquoted};
+use super::claims;
 use super::columns::{Chosen, Columns, NAME, Records, Use, choose};
 use super::reading::{ClassColumn, Reading};
 use super::source::Source;
@@ -307,6 +308,8 @@ impl Layout {
             if class.is_empty() {
                 return Err(format!("line {line}, column {}: the class is missing", at + 1));
             }
+            claims::check_name(class.len())
+                .map_err(|reason| format!("line {line}, column {}: {reason}", at + 1))?;
             y.push(class_name(class));
         }
         Ok(())

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::super::gram::Gram;
 use super::super::memory::Memory;
 use super::Readout;
-use crate::data::{Rows, Table};
-use crate::math::{Matrix, Span, add_product, product, subtract_gram_lower};
+use crate::data::Rows;
+use crate::math::{Matrix, Real, Span, add_product, product, subtract_gram_lower};
 use crate::pool::Standard;
 
 /// Sums of the recruited nodes about their mean.
@@ -168,28 +168,45 @@ impl Centred {
         })
     }
 
-    /// Σ (h - m_c)(h - m_c)ᵀ over all classes c, lower triangle.
-    pub(super) fn scatter(&self, means: &Matrix<f64>) -> Matrix<f64> {
+    /// Σ (h - m_c)(h - m_c)ᵀ over all classes c, lower triangle, from the sums about the mean of all rows.
+    pub(super) fn scatter(&self, mut gram: Matrix<f64>, means: &Matrix<f64>) -> Matrix<f64> {
         let roots: Vec<f64> = self.counts.iter().map(|n| n.max(0.0).sqrt()).collect();
         let between = Matrix::from_fn(means.n_rows(), means.n_cols(), |i, c| means[(i, c)] * roots[c]);
-        let mut scatter = self.gram.clone();
-        subtract_gram_lower(&mut scatter, between.t());
-        scatter
+        subtract_gram_lower(&mut gram, between.t());
+        gram
     }
 
-    /// Node outputs as these sums see them: comparable, about the mean, `(n, n_samples)`.
-    pub(super) fn columns(&self, mut h: Table) -> Matrix<f64> {
-        h.for_each_row(|row| self.standard.apply(row));
-        let h: Rows<'_> = h.rows();
-        let mut columns = Matrix::filled(h.n_features(), h.len(), |j, i| f64::from(h.row(i)[j]));
-        if let Some(span) = &self.span {
-            columns = span.onto(columns.view());
-        }
-        for i in 0..columns.n_cols() {
-            let pairs = columns.col_mut(i).iter_mut().zip(&self.means);
-            pairs.for_each(|(v, mean)| *v -= mean);
-        }
+    /// Outputs of the first `n` nodes as these sums see them: comparable, about the mean, `(n, n_samples)`.
+    fn of_outputs<T: Real>(&self, h: Rows<'_>, means: &[f64], n: usize) -> Matrix<T> {
+        let mut columns = Matrix::zeros(n, h.len());
+        let each = columns.values_mut().par_chunks_mut(n.max(1)).zip(0..h.len());
+        each.for_each(|(column, i)| {
+            let mut row = h.row(i).to_vec();
+            self.standard.apply(&mut row);
+            let pairs = column.iter_mut().zip(row.iter().zip(means));
+            pairs.for_each(|(to, (&v, mean))| *to = T::nearest(f64::from(v) - mean));
+        });
         columns
+    }
+
+    /// Coordinates of rows with these node outputs, about the mean, `(n, n_samples)`.
+    pub(super) fn columns<T: Real>(&self, h: Rows<'_>) -> Matrix<T> {
+        let Some(span) = &self.span else {
+            return self.of_outputs(h, &self.means, self.n_nodes());
+        };
+        let columns = self.of_outputs::<f64>(h, &vec![0.0; self.n_nodes()], self.n_nodes());
+        let columns = span.onto(columns.view());
+        Matrix::from_fn(columns.n_rows(), columns.n_cols(), |j, i| {
+            T::nearest(columns[(j, i)] - self.means[j])
+        })
+    }
+
+    /// The first `n` nodes of rows with these node outputs, comparable and about the mean, `(n, n_samples)`.
+    pub(in super::super) fn first_columns(&self, h: Rows<'_>, n: usize) -> Matrix<f64> {
+        match &self.span {
+            None => self.of_outputs(h, &self.means, n),
+            Some(span) => product(span.basis().view().rows(0..n), self.columns(h).view()),
+        }
     }
 
     /// Turns scores of comparable outputs (h - shift) · scale into scores of h itself; none unless all are finite.
@@ -225,24 +242,14 @@ impl Centred {
         })
     }
 
-    /// The sums of the first `n` nodes with ρ on the diagonal, lower triangle.
-    pub(in super::super) fn first_scatter(&self, n: usize, rho: f64) -> Matrix<f64> {
-        let mut scatter = match &self.span {
+    /// The sums of the first `n` nodes, lower triangle.
+    pub(in super::super) fn first_gram(&self, n: usize) -> Matrix<f64> {
+        match &self.span {
             None => Matrix::filled(n, n, |i, j| if i < j { 0.0 } else { self.gram[(i, j)] }),
             Some(span) => {
                 let first = span.basis().view().rows(0..n);
                 product(product(first, self.gram.view()).view(), first.t())
             }
-        };
-        (0..n).for_each(|j| scatter[(j, j)] += rho);
-        scatter
-    }
-
-    /// The first `n` nodes of columns.
-    pub(in super::super) fn first_of(&self, n: usize, columns: &Matrix<f64>) -> Matrix<f64> {
-        match &self.span {
-            None => columns.view().rows(0..n).to_matrix(),
-            Some(span) => product(span.basis().view().rows(0..n), columns.view()),
         }
     }
 

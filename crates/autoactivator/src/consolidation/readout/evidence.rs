@@ -23,10 +23,11 @@ pub struct Around<'a> {
 }
 
 impl<'a> Around<'a> {
-    pub fn new(centred: &'a Centred) -> Self {
+    /// From the sums about the mean of all rows, which are not needed any more.
+    pub fn new(centred: &'a Centred, gram: Matrix<f64>) -> Self {
         let means = centred.class_means();
         Self {
-            scatter: centred.scatter(&means),
+            scatter: centred.scatter(gram, &means),
             means,
             centred,
             scatters: true,

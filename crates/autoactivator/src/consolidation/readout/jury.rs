@@ -19,9 +19,7 @@ pub struct Jury<'a> {
     pub witnesses: Vec<&'a Witness>,
     /// What is added to the score of each class in a judgement: witnesses come as often as rows do.
     pub seen: Vec<f64>,
-    /// Their node outputs about the mean, `(n, n_witnesses)`.
-    pub columns: Matrix<f64>,
-    /// The same as the pool puts them out.
+    /// Their node outputs.
     pub outputs: Table,
 }
 
@@ -32,7 +30,6 @@ impl<'a> Jury<'a> {
         Self {
             witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
             seen: Prior::Seen.offsets(&centred.counts),
-            columns: centred.columns(h.clone()).gather(usable.iter().copied()),
             outputs: h.rows().gather(&usable),
         }
     }
@@ -43,7 +40,6 @@ impl<'a> Jury<'a> {
         let jury = Self {
             witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
             seen: Prior::Seen.offsets(counts),
-            columns: Matrix::zeros(0, 0),
             outputs: Table::from_whole_rows(Vec::new(), 1),
         };
         (jury, usable)
@@ -55,17 +51,23 @@ impl<'a> Jury<'a> {
         Jury {
             witnesses: self.witnesses[..n].to_vec(),
             seen: self.seen.clone(),
-            columns: self.columns.columns(0, n).to_matrix(),
             outputs: self.outputs.rows().gather(&(0..n).collect::<Vec<usize>>()),
         }
     }
 
     /// How far scores and strangeness in single precision are from those of the same `weights` in double: the root
     /// mean square over some witnesses, of scores about the mean of each row.
-    pub fn rounding(&self, readout: &Readout, weights: &Matrix<f64>, unknown: Option<&Unknown>) -> f64 {
+    pub fn rounding(
+        &self,
+        centred: &Centred,
+        readout: &Readout,
+        weights: &Matrix<f64>,
+        unknown: Option<&Unknown>,
+    ) -> f64 {
         let few = self.first(COMPARED);
+        let columns = centred.columns::<f64>(few.outputs.rows());
         let evidence = readout.evidence(few.outputs.rows().into());
-        let double = product(few.columns.t(), weights.view());
+        let double = product(columns.t(), weights.view());
         let strange = unknown.map_or(0.0, |unknown| {
             let of = |evidence: &Matrix<f32>| unknown.strangeness(few.outputs.rows(), evidence);
             let pairs = of(&evidence).into_iter().zip(of(&double.to_f32()));

@@ -190,9 +190,9 @@ mod tests {
         let mut random = Random::new(5, Stream::Pool { layer: 0 });
         let places: Vec<u32> = (0..31).map(|i| if i < 2 { 2 } else { i % 2 }).collect();
         let row = |&place: &u32| {
-            let shift = f64::from(place) - 1.0;
+            let shift = place as f32 - 1.0;
             (0..N_NODES)
-                .map(|j| f64::from(random.normal()) + if j < 3 { shift } else { 0.0 })
+                .map(|j| f64::from(random.normal() + if j < 3 { shift } else { 0.0 }))
                 .collect()
         };
         (places.iter().map(row).collect(), places)
@@ -207,7 +207,7 @@ mod tests {
             Cholesky::new(a).unwrap()
         };
         let (within, whole) = (
-            with_ridge(centred.scatter(&means)),
+            with_ridge(centred.scatter(centred.gram.clone(), &means)),
             with_ridge(centred.gram.clone()),
         );
         let inverse = within.solve(&means);
@@ -229,7 +229,7 @@ mod tests {
         let (rows, places) = rows();
         let all: Vec<&Vec<f64>> = rows.iter().collect();
         let whole = Centred::of_rows(&all, &places, 3);
-        let around = Around::new(&whole);
+        let around = Around::new(&whole, whole.gram.clone());
         let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
         let witnesses: Vec<Witness> = places
             .iter()
@@ -238,8 +238,7 @@ mod tests {
         let jury = Jury {
             witnesses: witnesses.iter().collect(),
             seen: vec![0.0; 3],
-            columns: Matrix::from_fn(N_NODES, rows.len(), |j, i| rows[i][j] - whole.means[j]),
-            outputs: Table::new(vec![0.0], 1).unwrap(),
+            outputs: Table::new(rows.iter().flatten().map(|&v| v as f32).collect(), N_NODES).unwrap(),
         };
         let left_out = LeftOut::new(&Seen::new(&evidence, &jury)).unwrap();
         for i in 0..rows.len() {
@@ -273,7 +272,7 @@ mod tests {
         let (rows, places) = rows();
         let all: Vec<&Vec<f64>> = rows.iter().collect();
         let whole = Centred::of_rows(&all, &places, 3);
-        let around = Around::new(&whole);
+        let around = Around::new(&whole, whole.gram.clone());
         let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
         let row = [0.3, -1.0, 2.0, 0.1, 0.0, 0.5, -0.7, 1.1];
         let x = Matrix::from_fn(N_NODES, 1, |j, _| row[j] - whole.means[j]);

@@ -281,7 +281,7 @@ mod tests {
             .iter()
             .map(|&place| {
                 let row = (0..N_NODES).map(|j| if j == place as usize { 2.0 } else { 0.0 });
-                row.map(|v| v + f64::from(random.normal())).collect()
+                row.map(|v: f32| f64::from(v + random.normal())).collect()
             })
             .collect();
         let of = |places_: &[usize]| {
@@ -293,7 +293,7 @@ mod tests {
             )
         };
         let all = of(&(0..rows.len()).collect::<Vec<_>>());
-        let around = Around::new(&all);
+        let around = Around::new(&all, all.gram.clone());
         let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
         let witnesses: Vec<Witness> = places
             .iter()
@@ -302,8 +302,7 @@ mod tests {
         let jury = Jury {
             witnesses: witnesses.iter().take(24).collect(),
             seen: vec![0.0; 4],
-            columns: Matrix::from_fn(N_NODES, 24, |j, i| rows[i][j] - all.means[j]),
-            outputs: Table::new(vec![0.0], 1).unwrap(),
+            outputs: Table::new(rows[..24].iter().flatten().map(|&v| v as f32).collect(), N_NODES).unwrap(),
         };
         let seen = Seen::new(&evidence, &jury);
         let fitted_means = product(evidence.inner.view(), evidence.ridge.view());
@@ -313,7 +312,10 @@ mod tests {
             let without = of(&others);
             let means = without.class_means();
             let x = Matrix::from_fn(N_NODES, mine.len(), |j, i| rows[mine[i]][j] - without.means[j]);
-            let scatters = [without.scatter(&means), without.gram.clone()];
+            let scatters = [
+                without.scatter(without.gram.clone(), &means),
+                without.gram.clone(),
+            ];
             let found = seen.of_class(own, &mine, &fitted_means).unwrap();
             for (mut scatter, (mut before, gained)) in scatters.into_iter().zip(found) {
                 (0..N_NODES).for_each(|j| scatter[(j, j)] += RHO);

@@ -31,11 +31,10 @@ pub struct Seen<'a> {
 impl<'a> Seen<'a> {
     /// From L⁻¹x of each witness x, whose products are those by A⁻¹.
     pub fn new<T: Real>(evidence: &'a Evidence<'_, T>, jury: &'a Jury<'a>) -> Self {
-        let rows = &jury.columns;
-        let columns = Matrix::from_fn(rows.n_rows(), rows.n_cols(), |i, j| T::nearest(rows[(i, j)]));
+        let around = evidence.around;
+        let columns = around.centred.columns::<T>(jury.outputs.rows());
         let columns = evidence.factor.forward(columns);
         let u = in_double(&product(columns.t(), evidence.means.view()));
-        let around = evidence.around;
         Self {
             jury,
             counts: &around.centred.counts,

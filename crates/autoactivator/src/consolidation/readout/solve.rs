@@ -12,11 +12,11 @@ use super::seen::Seen;
 use super::warm::Left;
 use crate::consolidation::calibration::Calibration;
 use crate::consolidation::params::{Prior, ReadoutKind};
-use crate::consolidation::unknown::{Unknown, apart_from_all};
-use crate::consolidation::whitening::Apart;
+use crate::consolidation::unknown::Unknown;
+use crate::consolidation::whitening::{AllRows, Apart};
 use crate::consolidation::witness::Witness;
 use crate::data::Table;
-use crate::math::{Cholesky, Real};
+use crate::math::{Cholesky, Matrix, Real, go_on};
 use crate::params::Precision;
 
 /// Where the search for the ridge constant begins: its power of ten, relative to the number of rows.
@@ -77,19 +77,23 @@ impl Centred {
     /// The readout that the witnesses, left out one by one, believe most, and what the next one may follow from; `h` are
     /// their node outputs. `None` when every solve breaks down.
     pub(in super::super) fn solve(
-        &self,
+        &mut self,
         wanted: Wanted,
         witnesses: &[Witness],
         h: &Table,
     ) -> Option<(Solution, Option<Left>)> {
+        let whole = AllRows::new(self);
+        // The scatter takes the place of the sums: beside both, there may be no room for a factor.
+        let gram = std::mem::replace(&mut self.gram, Matrix::zeros(0, 0));
         let jury = Jury::new(self, witnesses, h);
         let around = match wanted.kind {
             ReadoutKind::NearestMean => Around::without_scatter(self),
-            _ => Around::new(self),
+            _ => Around::new(self, gram),
         };
         let search = Search {
             wanted,
             around: &around,
+            whole: &whole,
         };
         let relative = search.constant(&jury);
         let raised = |with_unknown: bool| {
@@ -103,6 +107,7 @@ impl Centred {
 struct Search<'a> {
     wanted: Wanted,
     around: &'a Around<'a>,
+    whole: &'a AllRows,
 }
 
 impl Search<'_> {
@@ -172,6 +177,7 @@ impl Search<'_> {
     fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
         let evidence = Evidence::<T>::new(self.around, relative * self.unit())?;
         let seen = Seen::new(&evidence, jury);
+        go_on()?;
         let left_out = LeftOut::new(&seen)?;
         let judge = self.judge();
         let belief = judge.belief(&seen, &left_out);
@@ -215,15 +221,22 @@ impl Search<'_> {
             Some(evidence) => Seen::new(evidence, jury),
             None => Seen::new(&evidence, jury),
         };
-        let apart = with_unknown.then(|| apart_from_all(self.around.centred, jury, rho));
+        let apart = with_unknown.then(|| self.whole.apart(self.around.centred, jury, rho));
         let apart = apart.flatten();
+        go_on()?;
         let judgement = judge.judge(&seen, apart.as_ref(), None)?;
+        go_on()?;
         let (readout, weights) = judge.readout(&solved, &judgement, relative)?;
         // Rows that were learned are answered better than left-out ones and look less strange, unless rounding has spoilt it.
         let is_more = |learned: f64, left_out: f64| learned > ROUNDED.0 * left_out + ROUNDED.1;
         let strange =
             |unknown: &Unknown| is_more(jury.strangeness(&readout, unknown), unknown.mean_strangeness());
-        let sound = jury.rounding(&readout, &weights, judgement.unknown.as_ref()) < ROUNDING
+        let sound = jury.rounding(
+            self.around.centred,
+            &readout,
+            &weights,
+            judgement.unknown.as_ref(),
+        ) < ROUNDING
             && !is_more(jury.loss(&readout, &judge.prior()), judgement.loss)
             && !judgement.unknown.as_ref().is_some_and(strange);
         let left = apart.filter(|apart| sound && apart.whitening.is_followed() && self.is_worth_following());

@@ -161,7 +161,7 @@ impl Centred {
     fn lda(&self, shrinkage: f64) -> Option<Readout> {
         let n_rows = self.n_rows();
         let means = self.class_means();
-        let mut scatter = self.scatter(&means);
+        let mut scatter = self.scatter(self.gram.clone(), &means);
         scatter.values_mut().iter_mut().for_each(|s| *s /= n_rows);
         let (n, unit) = (scatter.n_cols(), self.mean_over_nodes(&scatter));
         let (shrinkage, factor) = (0..RAISED).find_map(|k| {
