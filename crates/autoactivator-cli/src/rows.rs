@@ -24,7 +24,7 @@ use crate::backbones;
 use crate::image_args::ImageArgs;
 use crate::interrupt;
 use crate::output::is_standard;
-use crate::progress::ImagesBar;
+use crate::progress::FeaturesBar;
 use crate::stdin::Spool;
 use crate::texts::Texts;
 
@@ -261,7 +261,7 @@ impl<'a> RowSource<'a> {
     }
 
     fn image_batches<'b>(&'b self, images: &'b Images) -> impl Iterator<Item = Result<Batch>> + 'b {
-        let bar = ImagesBar::new(images.folder.images().len());
+        let bar = FeaturesBar::of_images(images.folder.images().len());
         let options = ExtractOptions {
             cache: images.cache.as_ref(),
             strict: self.args.images.strict,

@@ -14,7 +14,7 @@ use autoactivator_data::{Cache, Columns, Encoder, Origin, Part};
 use crate::args::RowsArgs;
 use crate::encoders;
 use crate::interrupt;
-use crate::progress::ImagesBar;
+use crate::progress::FeaturesBar;
 use crate::rows::{Expected, cache, wanted};
 
 /// Sentences, and what turns them into rows.
@@ -53,7 +53,7 @@ impl Texts {
 
     /// Streams the rows of all sentences, with a progress bar.
     pub fn rows(&self) -> Result<TextRows<'_>> {
-        let bar = ImagesBar::new(self.source.n_rows().unwrap_or(0));
+        let bar = FeaturesBar::of_sentences(self.source.n_rows());
         let options = TextOptions {
             cache: self.cache.as_ref(),
             progress: Some(Box::new(move |done| bar.show(done))),
