@@ -71,11 +71,11 @@ fn find(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>) -> Re
     let columns = wanted(args, expected);
     let lines = standard || path.extension().is_some_and(|ending| ending == "txt");
     if lines && known.is_some() && columns.text.is_none() && !path.is_dir() {
-        refuse_columns(&columns, expected, path)?;
+        columns.refuse(path)?;
         return Ok(Some(TextSource::Lines(TextLines::new(path))));
     }
     if !standard && is_folder(path) {
-        refuse_columns(&columns, expected, path)?;
+        columns.refuse(path)?;
         return Ok(Some(TextSource::Folder(folder(args, path, part)?)));
     }
     let named = args.rows.to_str().filter(|_| !standard).and_then(dataset::text_columns);
@@ -128,13 +128,4 @@ fn table(args: &RowsArgs, path: &Path, part: Part, columns: &Columns) -> Result<
             bail!("{}: holds no text", path.display())
         }
     }
-}
-
-/// Refuses columns that are named for sentences that have none.
-fn refuse_columns(columns: &Columns, expected: &Expected<'_>, path: &Path) -> Result<()> {
-    let weighed = Columns {
-        weight: expected.weight.map(str::to_owned),
-        ..columns.clone()
-    };
-    Ok(weighed.refuse(path)?)
 }

@@ -14,4 +14,7 @@ mod refused;
 mod safe;
 mod serving;
 mod startup;
+mod texts;
 mod versions;
+#[path = "../words/mod.rs"]
+mod words;
