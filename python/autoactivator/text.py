@@ -131,16 +131,25 @@ def sentences(X):
     if not isinstance(X, (list, tuple, np.ndarray)):
         if getattr(X, "ndim", 1) != 1 or hasattr(X, "columns") or hasattr(X, "column_names"):
             return None
-        as_list = getattr(X, "to_pylist", getattr(X, "to_list", None))
-        if as_list is None:
+        # A column of numbers or lists is not converted as a whole to find that out.
+        if not _starts_with_text(X):
             return None
-        X = as_list()
+        X = _as_list(X)
     if not len(X) or not isinstance(X[0], str):
         return None
     wrong = next((place for place, item in enumerate(X) if not isinstance(item, str)), None)
     if wrong is not None:
         raise ParameterError(f"row {wrong} of X is {X[wrong]!r}, and not a string as the others: leave it out")
     return [str(item) for item in X]
+
+
+def _starts_with_text(column):
+    head = _as_list(column[:1]) if hasattr(column, "to_list") or hasattr(column, "to_pylist") else None
+    return bool(head) and isinstance(head[0], str)
+
+
+def _as_list(column):
+    return column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
 
 
 def encoder(backbone, model):

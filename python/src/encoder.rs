@@ -113,8 +113,7 @@ fn pieces(texts: Vec<String>) -> Result<SentenceBatches, Error> {
     }
     let mut texts = texts.into_iter();
     Ok(Box::new(std::iter::from_fn(move || {
-        let mut piece = Sentences::default();
-        piece.texts = texts.by_ref().take(TOGETHER).collect();
+        let piece = Sentences::of(texts.by_ref().take(TOGETHER).collect());
         (!piece.is_empty()).then_some(Ok(piece))
     })))
 }

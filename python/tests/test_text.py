@@ -12,7 +12,6 @@ import autoactivator
 import words
 from autoactivator import Client, Consolidation, Reactivation, TextEncoder, error
 from autoactivator.text import sentences
-from test_client import serve  # noqa: F401 - a fixture
 
 TEXTS = [f"how {'are ' * (i % 3)}you{' are' * (i % 4)}" for i in range(12)]
 TEXTS += [f"what is the time{' is' * (i % 3)} the{' time' * (i % 4)}" for i in range(12)]
@@ -107,7 +106,7 @@ def test_what_holds_sentences():
     assert sentences([b"a"]) is None
 
 
-def test_every_face_gives_the_same_numbers(serve, encoder, command_line, tmp_path):  # noqa: F811
+def test_every_face_gives_the_same_numbers(serve, encoder, command_line, tmp_path):
     table = pandas.DataFrame({"text": TEXTS, "class": CLASSES})
     table.to_csv(tmp_path / "train.csv", index=False)
     command_line("learn", "model.aact", "train.csv", "--text", "text", "--backbone", encoder)

@@ -23,6 +23,14 @@ pub type SentenceBatches = Stream<Sentences>;
 const LONGEST: usize = 1 << 20;
 
 impl Sentences {
+    /// Sentences without classes, weights and names.
+    pub fn of(texts: Vec<String>) -> Self {
+        Self {
+            texts,
+            ..Self::default()
+        }
+    }
+
     /// Number of sentences.
     pub fn len(&self) -> usize {
         self.texts.len()

@@ -27,11 +27,7 @@ fn refused(place: &Path, expected: &str) {
 fn sentences(texts: &[String]) -> SentenceBatches {
     let pieces: Vec<Result<Sentences, Error>> = texts
         .chunks(50)
-        .map(|texts| {
-            let mut piece = Sentences::default();
-            piece.texts = texts.to_vec();
-            Ok(piece)
-        })
+        .map(|texts| Ok(Sentences::of(texts.to_vec())))
         .collect();
     Box::new(pieces.into_iter())
 }
