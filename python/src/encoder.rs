@@ -48,10 +48,12 @@ impl Encoder {
         let data = data.map(PathBuf::from);
         let encoder = work_on_files(py, |_| {
             let files = match (&backbone, &known) {
-                (None, Some(known)) => text::find_again(known, None, data.as_deref())?.map_err(|lost| Error::BadData {
-                    path: "backbone".into(),
-                    reason: lost.to_string(),
-                })?,
+                (None, Some(known)) => {
+                    text::find_again(known, None, data.as_deref())?.map_err(|lost| Error::BadData {
+                        path: "backbone".into(),
+                        reason: lost.to_string(),
+                    })?
+                }
                 _ => text::find(backbone.as_deref(), data.as_deref())?,
             };
             let spec = match known {

@@ -288,7 +288,12 @@ pub struct ColumnArgs {
 
     /// Column that holds sentences, by name or number: features are computed from them by a sentence encoder [default
     /// for a model of sentences: the column of this name]
-    #[arg(long, value_name = "COLUMN", conflicts_with = "columns", help_heading = "Tables")]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        conflicts_with = "columns",
+        help_heading = "Tables"
+    )]
     pub text: Option<String>,
 
     /// Columns that hold the features, separated by commas [default: the one column of lists, or else all columns]

@@ -161,7 +161,8 @@ fn table(listed: &[Listed]) -> String {
             Place::Fetchable => (None, format!("not here: {get}")),
             Place::Published => (
                 None,
-                "not here: from its publishers, as train.csv and test.csv of the columns text and intent".to_owned(),
+                "not here: from its publishers, as train.csv and test.csv of the columns text and intent"
+                    .to_owned(),
             ),
             Place::MadeFromImages => (
                 None,

@@ -48,7 +48,8 @@ impl Found {
             ..RowsArgs::of_images(path, images, data.clone())
         };
         let images = !known && !texts::is_folder(&rows.rows) && holds_images(&rows);
-        let texts = texts::is_folder(&rows.rows) || columns.text.is_some() || dataset::text_columns(name).is_some();
+        let texts =
+            texts::is_folder(&rows.rows) || columns.text.is_some() || dataset::text_columns(name).is_some();
         if images {
             columns.columns().refuse(&rows.rows)?;
         } else if !texts {
@@ -122,10 +123,8 @@ impl ComputedSet<'_> {
         let train = self.train.listed_classes()?;
         let test = self.test.as_ref().map(RowSource::listed_classes).transpose()?;
         let test = test.as_ref().unwrap_or(&train);
-        let mut outline = Outline::of_classes(
-            train.iter().map(String::as_str),
-            test.iter().map(String::as_str),
-        );
+        let mut outline =
+            Outline::of_classes(train.iter().map(String::as_str), test.iter().map(String::as_str));
         if let [only] = &outline.classes[..] {
             let (path, class) = (self.rows.name(), &only.name);
             bail!("{path}: there is only one class ('{class}'): an exam needs at least two");
@@ -153,9 +152,15 @@ impl ComputedSet<'_> {
 
 /// Opens a data set and reads it.
 pub fn open(name: &str, images: &ImageArgs, data: &DataArgs) -> Result<Dataset> {
-    Found::find(name, images.clone(), TextArgs::default(), &ColumnArgs::default(), data)?
-        .open()?
-        .read()
+    Found::find(
+        name,
+        images.clone(),
+        TextArgs::default(),
+        &ColumnArgs::default(),
+        data,
+    )?
+    .open()?
+    .read()
 }
 
 /// Whether this is a folder of images and not a data set. A given backbone is taken to mean that it holds images.

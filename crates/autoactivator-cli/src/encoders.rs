@@ -17,7 +17,12 @@ use crate::rows::Expected;
 use crate::text_args::TextArgs;
 
 /// Opens the encoder of the options, or else the one that the model was learned with, or else the usual one.
-pub fn open(images: &ImageArgs, texts: &TextArgs, data: &DataArgs, expected: &Expected<'_>) -> Result<Encoder> {
+pub fn open(
+    images: &ImageArgs,
+    texts: &TextArgs,
+    data: &DataArgs,
+    expected: &Expected<'_>,
+) -> Result<Encoder> {
     refuse_image_options(images)?;
     let known = expected.origin.and_then(encoder_of);
     let dir = data.dir();
@@ -28,7 +33,10 @@ pub fn open(images: &ImageArgs, texts: &TextArgs, data: &DataArgs, expected: &Ex
         _ => bail!("sentences go through one encoder: give --backbone once"),
     };
     let known = known.map(|known| Ok::<_, anyhow::Error>((files.are(&known)?, known)));
-    let known = known.transpose()?.filter(|(same, _)| *same).map(|(_, known)| known);
+    let known = known
+        .transpose()?
+        .filter(|(same, _)| *same)
+        .map(|(_, known)| known);
     open_one(images, texts, &files, known.as_ref(), expected.exact)
 }
 
@@ -48,7 +56,11 @@ pub fn open_to_serve(
         return Ok(None);
     }
     match open(images, texts, data, expected) {
-        Err(error) if error.downcast_ref::<text::Lost>().is_some_and(|lost| !lost.changed) => {
+        Err(error)
+            if error
+                .downcast_ref::<text::Lost>()
+                .is_some_and(|lost| !lost.changed) =>
+        {
             say!("note: no sentences are taken: {error}");
             Ok(None)
         }
@@ -114,7 +126,9 @@ pub fn refuse_others(rows: &Path, expected: &Expected<'_>) -> Result<()> {
     use autoactivator_data::Origin;
     use serde::Deserialize;
 
-    let origin = expected.origin.and_then(|origin| Origin::deserialize(origin).ok());
+    let origin = expected
+        .origin
+        .and_then(|origin| Origin::deserialize(origin).ok());
     match origin {
         Some(origin @ (Origin::Backbones(_) | Origin::Pixels(_))) => bail!(
             "{}: these are sentences, and the model was learned from images ({origin}): begin a new model",

@@ -124,7 +124,9 @@ impl<'a> RowSource<'a> {
     pub fn classes_from(&self) -> Option<String> {
         match &self.content {
             Content::Images(_) => Some("the folders".to_owned()),
-            Content::Texts(texts) if matches!(texts.source, TextSource::Folder(_)) => Some("the folders".to_owned()),
+            Content::Texts(texts) if matches!(texts.source, TextSource::Folder(_)) => {
+                Some("the folders".to_owned())
+            }
             _ => self.reading().class.map(|class| class.to_string()),
         }
     }
@@ -338,7 +340,8 @@ impl<'a> RowSource<'a> {
             }
             Content::Texts(texts) if !texts.source.labelled() => bail!(match texts.source {
                 TextSource::Table(_) => NO_CLASSES,
-                _ => "the sentences carry no classes: give a table with a column of them, or one folder per class",
+                _ =>
+                    "the sentences carry no classes: give a table with a column of them, or one folder per class",
             }),
             _ => Ok(()),
         }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{ConsolidationParams, Error, Model, ModelFile};
-use autoactivator_data::{Encoder, Extractor};
 use autoactivator_data::Part;
 use autoactivator_data::origin::difference;
+use autoactivator_data::{Encoder, Extractor};
 use autoactivator_server::{HeldOut, Limits, Options, Server, Token, starter};
 use clap::Args;
 

@@ -57,7 +57,15 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
     ),
     (
         &["eval"],
-        &["json", "label", "columns", "text", "backbones", "split", "data_dir"],
+        &[
+            "json",
+            "label",
+            "columns",
+            "text",
+            "backbones",
+            "split",
+            "data_dir",
+        ],
     ),
     (
         &["features"],

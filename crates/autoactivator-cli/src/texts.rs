@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use autoactivator_data::dataset::{self, Source as Place};
 use autoactivator_data::origin::encoder_of;
-use autoactivator_data::text::{TextFolder, TextLines, TextOptions, TextRows, TextSource};
 use autoactivator_data::table::TextTable;
+use autoactivator_data::text::{TextFolder, TextLines, TextOptions, TextRows, TextSource};
 use autoactivator_data::{Cache, Columns, Encoder, Origin, Part};
 
 use crate::args::RowsArgs;
@@ -78,11 +78,17 @@ fn find(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>) -> Re
         columns.refuse(path)?;
         return Ok(Some(TextSource::Folder(folder(args, path, part)?)));
     }
-    let named = args.rows.to_str().filter(|_| !standard).and_then(dataset::text_columns);
+    let named = args
+        .rows
+        .to_str()
+        .filter(|_| !standard)
+        .and_then(dataset::text_columns);
     if let Some((text, label)) = named {
         let columns = Columns {
             text: columns.text.or(Some(text.to_owned())),
-            label: columns.label.or(Some(label.to_owned()).filter(|_| !columns.no_label)),
+            label: columns
+                .label
+                .or(Some(label.to_owned()).filter(|_| !columns.no_label)),
             ..columns
         };
         return table(args, path, part, &columns).map(Some);

@@ -35,17 +35,27 @@ fn sentences(texts: &[String]) -> SentenceBatches {
 /// Sentences of 1 to 12 words.
 fn many() -> Vec<String> {
     let words = |row: usize| (0..=row % 12).map(move |at| words::WORDS[(row * 7 + at * at) % 9]);
-    (0..120).map(|row| words(row).collect::<Vec<_>>().join(" ")).collect()
+    (0..120)
+        .map(|row| words(row).collect::<Vec<_>>().join(" "))
+        .collect()
 }
 
 #[test]
 fn a_sentence_is_the_mean_of_its_tokens_whatever_stands_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let encoder = open(&words::write(folder.path(), "tiny"), TextSpec::default()).unwrap();
-    assert_eq!((encoder.n_features(), encoder.identity().name.as_str()), (words::FEATURES, "tiny"));
+    assert_eq!(
+        (encoder.n_features(), encoder.identity().name.as_str()),
+        (words::FEATURES, "tiny")
+    );
     let texts = many();
-    let batches: Result<Vec<Batch>, Error> = encoder.rows(sentences(&texts), TextOptions::default()).collect();
-    let streamed: Vec<f32> = batches.unwrap().into_iter().flat_map(|batch| batch.x.into_values()).collect();
+    let batches: Result<Vec<Batch>, Error> =
+        encoder.rows(sentences(&texts), TextOptions::default()).collect();
+    let streamed: Vec<f32> = batches
+        .unwrap()
+        .into_iter()
+        .flat_map(|batch| batch.x.into_values())
+        .collect();
     for (text, row) in texts.iter().zip(streamed.chunks_exact(words::FEATURES)) {
         let alone = encoder.of_texts(&[text], &()).unwrap();
         assert_eq!(alone.rows().row(0), row, "{text}");
@@ -55,10 +65,14 @@ fn a_sentence_is_the_mean_of_its_tokens_whatever_stands_beside_it() {
     // By hand: the frame, and the vectors of the words.
     let vector = |token: usize| {
         let value = |i: u32| ((i + 1).wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32 - 0.5;
-        (0..words::FEATURES).map(|at| value((token * words::FEATURES + at) as u32)).collect::<Vec<f32>>()
+        (0..words::FEATURES)
+            .map(|at| value((token * words::FEATURES + at) as u32))
+            .collect::<Vec<f32>>()
     };
     let tokens = [vector(0), vector(3), vector(2), vector(1)];
-    let mut mean: Vec<f32> = (0..words::FEATURES).map(|at| tokens.iter().map(|token| token[at]).sum()).collect();
+    let mut mean: Vec<f32> = (0..words::FEATURES)
+        .map(|at| tokens.iter().map(|token| token[at]).sum())
+        .collect();
     let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt();
     mean.iter_mut().for_each(|value| *value /= length);
     let found = encoder.of_texts(&["HOW unheard"], &()).unwrap();
@@ -76,7 +90,9 @@ fn long_sentences_are_cut_and_others_are_refused_by_name() {
         ..TextSpec::default()
     };
     let encoder = open(&place, four).unwrap();
-    let rows = encoder.of_texts(&["how are", "how are you", &"how are ".repeat(10_000)], &()).unwrap();
+    let rows = encoder
+        .of_texts(&["how are", "how are you", &"how are ".repeat(10_000)], &())
+        .unwrap();
     assert_eq!(rows.rows().row(0), rows.rows().row(1));
     assert_eq!(rows.rows().row(0), rows.rows().row(2));
     let error = |texts: &[&str]| encoder.of_texts(texts, &()).unwrap_err().to_string();
@@ -96,7 +112,10 @@ fn what_was_computed_is_kept_by_encoder_and_settings() {
             ..TextOptions::default()
         };
         let mut rows = encoder.rows(sentences(&many()), options);
-        let values: Vec<f32> = rows.by_ref().flat_map(|batch| batch.unwrap().x.into_values()).collect();
+        let values: Vec<f32> = rows
+            .by_ref()
+            .flat_map(|batch| batch.unwrap().x.into_values())
+            .collect();
         assert_eq!(rows.warnings(), [""; 0]);
         (rows.computed(), values)
     };
@@ -135,7 +154,15 @@ fn a_malicious_tokenizer_is_an_error() {
     let place = words::write(folder.path(), "tiny");
     let file = place.join("tokenizer.json");
     let deep = "[".repeat(1_000_000);
-    for text in ["", "{}", "null", "{\"model\": 1}", "\u{0}", &deep, &format!("{{\"model\": {deep}")] {
+    for text in [
+        "",
+        "{}",
+        "null",
+        "{\"model\": 1}",
+        "\u{0}",
+        &deep,
+        &format!("{{\"model\": {deep}"),
+    ] {
         fs::write(&file, text).unwrap();
         refused(&place, "not a usable tokenizer.json");
     }
@@ -152,11 +179,23 @@ fn a_malicious_tokenizer_is_an_error() {
     changed("/model/vocab/how", serde_json::json!(4_294_967_295_u32));
     changed("/model/vocab/how", serde_json::json!(9999));
     changed("/model/unk_token", serde_json::json!("gone"));
-    changed("/post_processor/special_tokens/[CLS]/ids", serde_json::json!([77]));
+    changed(
+        "/post_processor/special_tokens/[CLS]/ids",
+        serde_json::json!([77]),
+    );
     changed("/post_processor/special_tokens", serde_json::json!({}));
-    changed("/normalizer", serde_json::json!({ "type": "Replace", "pattern": { "Regex": "(a*)*b" }, "content": "" }));
-    changed("/pre_tokenizer", serde_json::json!({ "type": "Split", "pattern": { "Regex": "(" }, "behavior": "Isolated", "invert": false }));
-    changed("/truncation", serde_json::json!({ "max_length": 0, "strategy": "LongestFirst", "stride": 9, "direction": "Right" }));
+    changed(
+        "/normalizer",
+        serde_json::json!({ "type": "Replace", "pattern": { "Regex": "(a*)*b" }, "content": "" }),
+    );
+    changed(
+        "/pre_tokenizer",
+        serde_json::json!({ "type": "Split", "pattern": { "Regex": "(" }, "behavior": "Isolated", "invert": false }),
+    );
+    changed(
+        "/truncation",
+        serde_json::json!({ "max_length": 0, "strategy": "LongestFirst", "stride": 9, "direction": "Right" }),
+    );
 }
 
 #[test]
@@ -172,7 +211,10 @@ fn both_runtimes_agree() {
     };
     let pure = Encoder::open(&files, TextSpec::default(), Runtime::Rten).unwrap();
     assert_eq!(pure.identity(), other.identity());
-    let (a, b) = (pure.of_texts(&["how are you"], &()), other.of_texts(&["how are you"], &()));
+    let (a, b) = (
+        pure.of_texts(&["how are you"], &()),
+        other.of_texts(&["how are you"], &()),
+    );
     let (a, b) = (a.unwrap().into_values(), b.unwrap().into_values());
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-5));
 }

@@ -40,7 +40,15 @@ fn python() -> Option<PathBuf> {
     });
     let ready = || succeeds(Command::new(&python).args(["-c", "import numpy, onnxruntime, tokenizers"]));
     let made = || succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder));
-    let packages = ["-m", "pip", "install", "--quiet", "numpy", "onnxruntime", "tokenizers"];
+    let packages = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "numpy",
+        "onnxruntime",
+        "tokenizers",
+    ];
     let filled = || succeeds(Command::new(&python).args(packages));
     let found = (ready() || (made() && filled() && ready())).then_some(python);
     if found.is_none() {
@@ -58,9 +66,15 @@ fn succeeds(command: &mut Command) -> bool {
 fn sentences(data: &Path) -> Vec<String> {
     let train = fs::read_to_string(data.join("clinc150/train.csv")).unwrap();
     let plain = train.lines().skip(1).filter(|line| !line.contains('"'));
-    let texts = plain.filter_map(|line| line.rsplit_once(',')).map(|(text, _)| text.to_owned());
+    let texts = plain
+        .filter_map(|line| line.rsplit_once(','))
+        .map(|(text, _)| text.to_owned());
     let long = "what is the weather like over there today ".repeat(60);
-    texts.step_by(211).chain(OTHERS.map(str::to_owned)).chain([long]).collect()
+    texts
+        .step_by(211)
+        .chain(OTHERS.map(str::to_owned))
+        .chain([long])
+        .collect()
 }
 
 #[test]
@@ -69,15 +83,27 @@ fn rows_are_those_of_onnx_runtime() {
         return;
     };
     let place = data.join("backbones/minilm");
-    let encoder = Encoder::open(&EncoderFiles::of(&place).unwrap(), TextSpec::default(), Runtime::Rten).unwrap();
+    let encoder = Encoder::open(
+        &EncoderFiles::of(&place).unwrap(),
+        TextSpec::default(),
+        Runtime::Rten,
+    )
+    .unwrap();
     assert_eq!(encoder.identity().settings.max_tokens, 256);
     let texts = sentences(&data);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sentences.json");
     fs::write(&file, serde_json::to_vec(&texts).unwrap()).unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/text_reference.py");
-    let output = Command::new(python).args([Path::new(script), &place, &file]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(python)
+        .args([Path::new(script), &place, &file])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let expected: Vec<f32> = output
         .stdout
         .chunks_exact(4)
@@ -86,7 +112,11 @@ fn rows_are_those_of_onnx_runtime() {
     let given: Vec<&str> = texts.iter().map(String::as_str).collect();
     let found = encoder.of_texts(&given, &()).unwrap().into_values();
     assert_eq!(found.len(), expected.len());
-    let apart = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    let apart = found
+        .iter()
+        .zip(&expected)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f32::max);
     println!("{} sentences, rows differ by {apart:.1e}", texts.len());
     assert!(apart < 1e-3, "{apart}");
 }

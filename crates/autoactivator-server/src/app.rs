@@ -124,7 +124,11 @@ impl App {
             return Effort::Much;
         }
         if self.encoder.is_some() && has_texts(&received.bytes) {
-            return if received.bytes.len() > SHORT_TEXTS { Effort::Much } else { Effort::Short };
+            return if received.bytes.len() > SHORT_TEXTS {
+                Effort::Much
+            } else {
+                Effort::Short
+            };
         }
         // Each row begins with a bracket, and so does the list of them.
         let brackets = received.bytes.iter().filter(|&&byte| byte == b'[').count();
@@ -202,9 +206,13 @@ impl App {
             return Ok(encoder.of_texts(&texts, wanted)?);
         }
         Err(if self.backbones.is_some() || image_of(&**model).is_some() {
-            Problem::wrong_model("TakesImages", "the model takes images, not sentences: send images")
+            Problem::wrong_model(
+                "TakesImages",
+                "the model takes images, not sentences: send images",
+            )
         } else if is_of_sentences(&**model) {
-            let remedy = "the encoder of the model was not found: start the server with the model's --backbone";
+            let remedy =
+                "the encoder of the model was not found: start the server with the model's --backbone";
             Problem::wrong_model("TakesRows", remedy)
         } else {
             Problem::wrong_model("TakesRows", "the model takes rows, not sentences: send rows")

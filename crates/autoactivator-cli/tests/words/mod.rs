@@ -25,8 +25,16 @@ pub fn intents(n: usize) -> String {
     let mut text = "text,intent\n".to_owned();
     for row in 0..n {
         let (a, b) = (row % 3, row % 4);
-        text += &format!("\"how {}are you{}\",greeting\n", "really ".repeat(a), " today".repeat(b));
-        text += &format!("what is the time{} now{},time\n", " please".repeat(a), " then".repeat(b));
+        text += &format!(
+            "\"how {}are you{}\",greeting\n",
+            "really ".repeat(a),
+            " today".repeat(b)
+        );
+        text += &format!(
+            "what is the time{} now{},time\n",
+            " please".repeat(a),
+            " then".repeat(b)
+        );
     }
     text
 }
@@ -81,9 +89,16 @@ fn network() -> Vec<u8> {
         .bytes(5, &table.0)
         .bytes(11, &port("input_ids", 7, &[None, None]).0)
         .bytes(11, &port("attention_mask", 7, &[None, None]).0)
-        .bytes(12, &port("last_hidden_state", 1, &[None, None, Some(FEATURES as u64)]).0);
+        .bytes(
+            12,
+            &port("last_hidden_state", 1, &[None, None, Some(FEATURES as u64)]).0,
+        );
     let opset = Message::default().text(1, "").int(2, 17);
-    Message::default().int(1, 8).bytes(7, &graph.0).bytes(8, &opset.0).0
+    Message::default()
+        .int(1, 8)
+        .bytes(7, &graph.0)
+        .bytes(8, &opset.0)
+        .0
 }
 
 /// Protobuf fields one after the other; their numbers are those of `onnx.proto`.
@@ -119,13 +134,16 @@ impl Message {
 
 /// An input or output of this kind of values; sides without a number are of any length.
 fn port(name: &str, kind: u64, sides: &[Option<u64>]) -> Message {
-    let shape = sides.iter().enumerate().fold(Message::default(), |shape, (at, side)| {
-        let side = match side {
-            Some(n) => Message::default().int(1, *n),
-            None => Message::default().text(2, ["n", "t"][at]),
-        };
-        shape.bytes(1, &side.0)
-    });
+    let shape = sides
+        .iter()
+        .enumerate()
+        .fold(Message::default(), |shape, (at, side)| {
+            let side = match side {
+                Some(n) => Message::default().int(1, *n),
+                None => Message::default().text(2, ["n", "t"][at]),
+            };
+            shape.bytes(1, &side.0)
+        });
     let tensor = Message::default().int(1, kind).bytes(2, &shape.0);
     let kind = Message::default().bytes(1, &tensor.0);
     Message::default().text(1, name).bytes(2, &kind.0)

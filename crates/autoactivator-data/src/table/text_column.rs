@@ -19,7 +19,10 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns, text: &str) -> Res
         ));
     }
     let weight = weight(columns, wanted)?;
-    let left_out: Vec<usize> = left_out(records).into_iter().filter(|&other| other != at).collect();
+    let left_out: Vec<usize> = left_out(records)
+        .into_iter()
+        .filter(|&other| other != at)
+        .collect();
     let apart: Vec<usize> = left_out.iter().copied().chain(weight).chain([at]).collect();
     let label = label(records, wanted, &apart)?;
     for (taken, what) in [(label.map(|(at, _)| at), "class"), (weight, "weight")] {
@@ -116,7 +119,15 @@ mod tests {
             features: vec!["intent".to_owned()],
             ..Columns::default()
         };
-        assert!(chosen(&["text", "intent"], &features).unwrap_err().contains("--columns"));
-        assert!(chosen(&["sentence"], &class).unwrap_err().contains("no text column 'text'"));
+        assert!(
+            chosen(&["text", "intent"], &features)
+                .unwrap_err()
+                .contains("--columns")
+        );
+        assert!(
+            chosen(&["sentence"], &class)
+                .unwrap_err()
+                .contains("no text column 'text'")
+        );
     }
 }

@@ -81,7 +81,10 @@ impl Encoder {
         encoder.n_features = encoder.probe(largest).map_err(|reason| {
             let words = i64::from(largest) + 1;
             let tokenizer = files.tokenizer.display();
-            bad(path, format!("does not run with the {words} words of {tokenizer}: {reason}"))
+            bad(
+                path,
+                format!("does not run with the {words} words of {tokenizer}: {reason}"),
+            )
         })?;
         Ok(encoder)
     }
@@ -184,7 +187,10 @@ impl Encoder {
     }
 
     fn run(&self, sentences: &[&Encoded]) -> Result<Vec<f32>, String> {
-        let shape = [sentences.len(), sentences.first().map_or(0, |tokens| tokens.ids.len())];
+        let shape = [
+            sentences.len(),
+            sentences.first().map_or(0, |tokens| tokens.ids.len()),
+        ];
         let matrix = |input: Input| Tokens {
             shape,
             values: match input {
@@ -205,11 +211,15 @@ impl Encoder {
 }
 
 fn read_tokenizer(path: &Path) -> Result<Vec<u8>, Error> {
-    let size = std::fs::metadata(path).map_err(|cause| io_error(path, cause))?.len();
+    let size = std::fs::metadata(path)
+        .map_err(|cause| io_error(path, cause))?
+        .len();
     if size > LARGEST_TOKENIZER {
         return Err(bad(
             path,
-            format!("has {size} bytes, more than the {LARGEST_TOKENIZER} allowed: it is probably another file"),
+            format!(
+                "has {size} bytes, more than the {LARGEST_TOKENIZER} allowed: it is probably another file"
+            ),
         ));
     }
     std::fs::read(path).map_err(|cause| io_error(path, cause))

@@ -74,9 +74,8 @@ impl TextFolder {
     /// Whether a folder is a data set with the parts `train`, with folders in it, and `test`.
     pub fn has_parts(path: &Path) -> bool {
         let train = fs::read_dir(path.join("train"));
-        let holds_folders = train.is_ok_and(|mut train| {
-            train.any(|entry| entry.is_ok_and(|entry| entry.path().is_dir()))
-        });
+        let holds_folders =
+            train.is_ok_and(|mut train| train.any(|entry| entry.is_ok_and(|entry| entry.path().is_dir())));
         holds_folders && path.join("test").is_dir()
     }
 
@@ -130,7 +129,11 @@ impl TextFolder {
             let class = text.class.as_deref().unwrap_or_default();
             Ok(format!("{} {class}", sha256_of_file(&text.path)?))
         };
-        let mut all = self.texts.iter().map(one).collect::<Result<Vec<String>, Error>>()?;
+        let mut all = self
+            .texts
+            .iter()
+            .map(one)
+            .collect::<Result<Vec<String>, Error>>()?;
         all.sort();
         Ok(sha256_of_texts(all.iter().map(String::as_str)))
     }
@@ -233,7 +236,8 @@ fn visible_entries(dir: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 fn is_text(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("txt"))
+    path.extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("txt"))
 }
 
 fn utf8<'a>(path: &Path, name: Option<&'a str>) -> Result<&'a str, Error> {
@@ -263,7 +267,12 @@ mod tests {
 
     #[test]
     fn a_folder_per_class_and_a_folder_of_texts() {
-        let dir = folder(&[("b/1.txt", " one\n"), ("b/deep/2.TXT", "two"), ("a/3.txt", "three"), ("loose.txt", "no")]);
+        let dir = folder(&[
+            ("b/1.txt", " one\n"),
+            ("b/deep/2.TXT", "two"),
+            ("a/3.txt", "three"),
+            ("loose.txt", "no"),
+        ]);
         assert!(TextFolder::is_one(dir.path()));
         let texts = TextFolder::open(dir.path()).unwrap();
         let read = read_all(&texts).unwrap();
@@ -283,11 +292,18 @@ mod tests {
 
     #[test]
     fn parts_and_splits() {
-        let files: Vec<(String, &str)> = (0..20).map(|i| (format!("train/{}/{i}.txt", i % 2), "x")).collect();
+        let files: Vec<(String, &str)> = (0..20)
+            .map(|i| (format!("train/{}/{i}.txt", i % 2), "x"))
+            .collect();
         let mut files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
         files.push(("test/0/1.txt", "x"));
         let dir = folder(&files);
-        assert!(TextFolder::open(dir.path()).unwrap_err().to_string().contains("one of those folders"));
+        assert!(
+            TextFolder::open(dir.path())
+                .unwrap_err()
+                .to_string()
+                .contains("one of those folders")
+        );
         let train = TextFolder::open_part(dir.path(), Part::Train).unwrap();
         assert_eq!(train.len(), 20);
         assert_eq!(TextFolder::open_part(dir.path(), Part::Test).unwrap().len(), 1);
@@ -304,7 +320,9 @@ mod tests {
         assert!(read(dir.path()).contains("1.txt: the sentence is empty"));
         fs::write(dir.path().join("a/1.txt"), b"\xff").unwrap();
         assert!(read(dir.path()).contains("1.txt: not UTF-8"));
-        let none = TextFolder::open(&dir.path().join("none")).unwrap_err().to_string();
+        let none = TextFolder::open(&dir.path().join("none"))
+            .unwrap_err()
+            .to_string();
         assert!(none.contains("holds no text"), "{none}");
         assert!(TextFolder::open(&dir.path().join("gone")).is_err());
     }

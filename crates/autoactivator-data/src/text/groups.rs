@@ -18,7 +18,10 @@ pub(super) fn groups(lengths: &[usize], threads: usize) -> Vec<Vec<usize>> {
     let tokens = all.div_ceil(threads.max(1)).clamp(1, TOKENS);
     let groups = of_length.into_iter().rev().flat_map(|(length, places)| {
         let sentences = (tokens / length.max(1)).max(1);
-        places.chunks(sentences).map(<[usize]>::to_vec).collect::<Vec<_>>()
+        places
+            .chunks(sentences)
+            .map(<[usize]>::to_vec)
+            .collect::<Vec<_>>()
     });
     groups.collect()
 }

@@ -22,7 +22,9 @@ pub struct TextLines {
 impl TextLines {
     /// Takes the lines of a file for sentences.
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned() }
+        Self {
+            path: path.to_owned(),
+        }
     }
 
     /// The file.
@@ -89,7 +91,10 @@ mod tests {
     #[test]
     fn every_line_is_a_sentence() {
         let lines = sentences("\u{feff}how are you?\r\n \"quoted\", with 1 comma\nlast".as_bytes());
-        assert_eq!(lines.unwrap(), ["how are you?", "\"quoted\", with 1 comma", "last"]);
+        assert_eq!(
+            lines.unwrap(),
+            ["how are you?", "\"quoted\", with 1 comma", "last"]
+        );
         assert_eq!(sentences("x\n".repeat(5000).as_bytes()).unwrap().len(), 5000);
     }
 
@@ -104,7 +109,11 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         let huge = "word ".repeat(300_000);
-        assert!(sentences(huge.as_bytes()).unwrap_err().contains("line 1: the sentence has 1499999 bytes"));
+        assert!(
+            sentences(huge.as_bytes())
+                .unwrap_err()
+                .contains("line 1: the sentence has 1499999 bytes")
+        );
         assert!(sentences(&vec![b'a'; 17 << 20]).unwrap_err().contains("16 MB"));
     }
 }

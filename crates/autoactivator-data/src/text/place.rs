@@ -5,11 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use crate::dataset::{folders, user_cache};
 use crate::error::{Error, bad, io_error};
-use crate::hash::{hex, sha256_of_file};
+use crate::hash::sha256_of_file;
 use crate::origin::TextIdentity;
 
 /// The encoder that is looked for where none is named.
@@ -47,12 +45,20 @@ impl EncoderFiles {
         let onnx = if found.is_dir() {
             let usual = [path.join(MODEL), path.join("onnx").join(MODEL)];
             let model = usual.into_iter().find(|model| model.is_file());
-            model.ok_or_else(|| bad(path, "holds no `model.onnx`: give the ONNX file of a sentence encoder"))?
+            model.ok_or_else(|| {
+                bad(
+                    path,
+                    "holds no `model.onnx`: give the ONNX file of a sentence encoder",
+                )
+            })?
         } else {
             path.to_owned()
         };
         let beside = onnx.with_file_name(TOKENIZER);
-        let above = onnx.parent().and_then(Path::parent).map(|folder| folder.join(TOKENIZER));
+        let above = onnx
+            .parent()
+            .and_then(Path::parent)
+            .map(|folder| folder.join(TOKENIZER));
         // Only a model in the folder `onnx` of its repository has its tokenizer above it.
         let in_repository = onnx.parent().is_some_and(|folder| folder.ends_with("onnx"));
         let places = [Some(beside), above.filter(|_| in_repository)];
@@ -71,7 +77,11 @@ impl EncoderFiles {
         let stem = self.onnx.file_stem().unwrap_or_default();
         let folders = self.onnx.ancestors().skip(1);
         let named = folders.filter_map(Path::file_name).find(|name| *name != "onnx");
-        let name = if stem == "model" { named.unwrap_or(stem) } else { stem };
+        let name = if stem == "model" {
+            named.unwrap_or(stem)
+        } else {
+            stem
+        };
         name.to_string_lossy().into_owned()
     }
 
@@ -141,7 +151,9 @@ pub fn find_again(
 fn places(identity: &TextIdentity, model: Option<&Path>, data_dir: Option<&Path>) -> Vec<PathBuf> {
     let last = identity.place.as_ref().map(PathBuf::from);
     let beside = model.map(|model| model.with_file_name(&identity.name));
-    let known = folders_of_backbones(data_dir).into_iter().map(|folder| folder.join(&identity.name));
+    let known = folders_of_backbones(data_dir)
+        .into_iter()
+        .map(|folder| folder.join(&identity.name));
     let mut places: Vec<PathBuf> = Vec::new();
     for place in last.into_iter().chain(beside).chain(known) {
         if !places.contains(&place) {
@@ -153,7 +165,9 @@ fn places(identity: &TextIdentity, model: Option<&Path>, data_dir: Option<&Path>
 
 fn folders_of_backbones(data_dir: Option<&Path>) -> Vec<PathBuf> {
     let data = folders(data_dir).into_iter();
-    data.chain(user_cache()).map(|folder| folder.join(FOLDER)).collect()
+    data.chain(user_cache())
+        .map(|folder| folder.join(FOLDER))
+        .collect()
 }
 
 #[cfg(test)]
@@ -202,7 +216,12 @@ mod tests {
         let repository = of("repository").unwrap();
         assert_eq!(repository.name(), "repository");
         assert_eq!(repository.tokenizer, dir.path().join("repository/tokenizer.json"));
-        assert!(of("alone/net.onnx").unwrap_err().to_string().contains("no `tokenizer.json`"));
+        assert!(
+            of("alone/net.onnx")
+                .unwrap_err()
+                .to_string()
+                .contains("no `tokenizer.json`")
+        );
         assert!(of("empty").unwrap_err().to_string().contains("no `model.onnx`"));
         assert!(of("missing").unwrap_err().to_string().contains("missing"));
     }
@@ -213,7 +232,9 @@ mod tests {
         let usual = find(None, Some(dir.path())).unwrap();
         assert_eq!(usual, find(Some(Path::new("minilm")), Some(dir.path())).unwrap());
         assert_eq!(usual.onnx, dir.path().join("backbones/minilm/model.onnx"));
-        let error = find(Some(Path::new("no-such-net")), Some(dir.path())).unwrap_err().to_string();
+        let error = find(Some(Path::new("no-such-net")), Some(dir.path()))
+            .unwrap_err()
+            .to_string();
         let there = dir.path().join("backbones").display().to_string();
         assert!(error.contains("no-such-net") && error.contains(&there), "{error}");
     }
@@ -233,6 +254,9 @@ mod tests {
         assert!(!again(Path::new("m.aact")).unwrap_err().changed);
         fs::write(other.path().join("here/tokenizer.json"), "changed").unwrap();
         let lost = again(&model).unwrap_err();
-        assert!(lost.changed && lost.to_string().contains("another content"), "{lost}");
+        assert!(
+            lost.changed && lost.to_string().contains("another content"),
+            "{lost}"
+        );
     }
 }

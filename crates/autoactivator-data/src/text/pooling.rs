@@ -10,11 +10,15 @@ pub(super) fn rows(output: Tensor, pooling: Pooling, n_sentences: usize) -> Resu
         [sentences, features] if sentences == n_sentences && features > 0 => output.values,
         [sentences, tokens, features] if sentences == n_sentences && tokens * features > 0 => {
             let sentences = output.values.chunks_exact(tokens * features);
-            sentences.flat_map(|sentence| pooled(sentence, features, pooling)).collect()
+            sentences
+                .flat_map(|sentence| pooled(sentence, features, pooling))
+                .collect()
         }
         _ => {
             let shape = &output.shape;
-            return Err(format!("it returns features of shape {shape:?} for {n_sentences} sentences"));
+            return Err(format!(
+                "it returns features of shape {shape:?} for {n_sentences} sentences"
+            ));
         }
     };
     let n_features = rows.len() / n_sentences.max(1);
@@ -41,9 +45,14 @@ fn pooled(sentence: &[f32], n_features: usize, pooling: Pooling) -> Vec<f32> {
 
 /// A row of nothing but zeros stays as it is.
 fn to_length_one(row: &mut [f32]) {
-    let length = row.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+    let length = row
+        .iter()
+        .map(|value| f64::from(*value).powi(2))
+        .sum::<f64>()
+        .sqrt();
     if length > 0.0 {
-        row.iter_mut().for_each(|value| *value = (f64::from(*value) / length) as f32);
+        row.iter_mut()
+            .for_each(|value| *value = (f64::from(*value) / length) as f32);
     }
 }
 
@@ -62,15 +71,28 @@ mod tests {
     #[test]
     fn tokens_become_rows_of_length_one() {
         let values = [3.0, 0.0, 3.0, 8.0, 0.0, 0.0, 0.0, 0.0];
-        assert_eq!(of(&[2, 2, 2], &values, Pooling::Mean).unwrap(), [0.6, 0.8, 0.0, 0.0]);
-        assert_eq!(of(&[2, 2, 2], &values, Pooling::First).unwrap(), [1.0, 0.0, 0.0, 0.0]);
-        assert_eq!(of(&[2, 2], &[3.0, 4.0, 0.0, 2.0], Pooling::Mean).unwrap(), [0.6, 0.8, 0.0, 1.0]);
+        assert_eq!(
+            of(&[2, 2, 2], &values, Pooling::Mean).unwrap(),
+            [0.6, 0.8, 0.0, 0.0]
+        );
+        assert_eq!(
+            of(&[2, 2, 2], &values, Pooling::First).unwrap(),
+            [1.0, 0.0, 0.0, 0.0]
+        );
+        assert_eq!(
+            of(&[2, 2], &[3.0, 4.0, 0.0, 2.0], Pooling::Mean).unwrap(),
+            [0.6, 0.8, 0.0, 1.0]
+        );
     }
 
     #[test]
     fn another_shape_is_refused() {
         for shape in [&[1, 8][..], &[8], &[2, 0], &[2, 0, 4], &[1, 2, 2, 2]] {
-            assert!(of(shape, &[0.0; 8], Pooling::Mean).unwrap_err().contains("2 sentences"));
+            assert!(
+                of(shape, &[0.0; 8], Pooling::Mean)
+                    .unwrap_err()
+                    .contains("2 sentences")
+            );
         }
     }
 }

@@ -149,16 +149,31 @@ mod tests {
             max_tokens: Some(2),
             ..TextSpec::default()
         };
-        assert!(none.resolve("x", &[port("y", 3)], None).unwrap_err().contains("3 to 8192"));
+        assert!(
+            none.resolve("x", &[port("y", 3)], None)
+                .unwrap_err()
+                .contains("3 to 8192")
+        );
     }
 
     #[test]
     fn the_output_is_asked_for_or_usual() {
         let both = [port("token_embeddings", 3), port("sentence_embedding", 2)];
         assert_eq!(output(&both, None).unwrap(), "sentence_embedding");
-        assert_eq!(output(&both, Some("token_embeddings")).unwrap(), "token_embeddings");
-        assert!(output(&both, Some("x")).unwrap_err().contains("`token_embeddings`"));
-        assert!(output(&[port("x", 4)], None).unwrap_err().contains("32-bit floats"));
+        assert_eq!(
+            output(&both, Some("token_embeddings")).unwrap(),
+            "token_embeddings"
+        );
+        assert!(
+            output(&both, Some("x"))
+                .unwrap_err()
+                .contains("`token_embeddings`")
+        );
+        assert!(
+            output(&[port("x", 4)], None)
+                .unwrap_err()
+                .contains("32-bit floats")
+        );
     }
 
     #[test]
@@ -170,6 +185,11 @@ mod tests {
             pooling: Some(Pooling::First),
             ..TextSpec::default()
         };
-        assert!(first.check_same(&learned).unwrap_err().contains("pooling is first"));
+        assert!(
+            first
+                .check_same(&learned)
+                .unwrap_err()
+                .contains("pooling is first")
+        );
     }
 }

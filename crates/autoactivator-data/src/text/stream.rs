@@ -49,7 +49,9 @@ impl Encoder {
     /// Streams the rows of sentences.
     pub fn rows<'a>(&'a self, sentences: SentenceBatches, options: TextOptions<'a>) -> TextRows<'a> {
         let mut warnings = Vec::new();
-        let opened = options.cache.map(|cache| cache.of_encoder(self.identity(), self.n_features()));
+        let opened = options
+            .cache
+            .map(|cache| cache.of_encoder(self.identity(), self.n_features()));
         let kept = opened.and_then(|opened| opened.map_err(|warning| warnings.push(warning)).ok());
         TextRows {
             encoder: self,
@@ -149,7 +151,9 @@ impl TextRows<'_> {
 
     fn keep(&mut self, texts: &[&str], rows: &[(usize, Vec<f32>)]) {
         let Some(kept) = &self.kept else { return };
-        let contents = rows.iter().map(|(place, row)| (Content::of(texts[*place].as_bytes()), row.clone()));
+        let contents = rows
+            .iter()
+            .map(|(place, row)| (Content::of(texts[*place].as_bytes()), row.clone()));
         if let Err(warning) = kept.add(&contents.collect::<Vec<_>>())
             && !self.warnings.contains(&warning)
         {

@@ -22,7 +22,8 @@ impl Tokenizer {
     /// Reads the content of the file `path`.
     pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let read = guarded(|| tokenizers::Tokenizer::from_bytes(bytes).map_err(|error| error.to_string()));
-        let mut inner = read.map_err(|reason| bad(path, format!("is not a usable tokenizer.json: {reason}")))?;
+        let mut inner =
+            read.map_err(|reason| bad(path, format!("is not a usable tokenizer.json: {reason}")))?;
         // Sentences are grouped by their number of tokens, so none is padded.
         inner.with_padding(None);
         Ok(Self(inner))

@@ -37,7 +37,10 @@ pub fn network(n_tokens: usize, inputs: &[&str]) -> Vec<u8> {
         .map(|i| ((i + 1).wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32 - 0.5)
         .collect();
     let sentences = [Any("N"), Any("T")];
-    let inputs: Vec<Message> = inputs.iter().map(|name| integers_port(name, &sentences)).collect();
+    let inputs: Vec<Message> = inputs
+        .iter()
+        .map(|name| integers_port(name, &sentences))
+        .collect();
     model(
         &[node("Gather", &["vectors", "input_ids"], "last_hidden_state")],
         &[weights("vectors", &[n_tokens, FEATURES], &vectors)],
@@ -49,8 +52,9 @@ pub fn network(n_tokens: usize, inputs: &[&str]) -> Vec<u8> {
 /// A tokenizer of [`WORDS`].
 pub fn tokenizer() -> Value {
     let tokens = || FRAME.iter().chain(&WORDS).enumerate();
-    let vocabulary: serde_json::Map<String, Value> =
-        tokens().map(|(id, word)| ((*word).to_owned(), json!(id))).collect();
+    let vocabulary: serde_json::Map<String, Value> = tokens()
+        .map(|(id, word)| ((*word).to_owned(), json!(id)))
+        .collect();
     let special = |token: &str| json!({ "SpecialToken": { "id": token, "type_id": 0 } });
     let sentence = json!({ "Sequence": { "id": "A", "type_id": 0 } });
     let one = |token: &str, id: u32| json!({ "id": token, "ids": [id], "tokens": [token] });
@@ -78,7 +82,11 @@ pub fn write(folder: &Path, name: &str) -> PathBuf {
     let place = folder.join(name);
     fs::create_dir_all(&place).unwrap();
     let n_tokens = FRAME.len() + WORDS.len();
-    fs::write(place.join("model.onnx"), network(n_tokens, &["input_ids", "attention_mask"])).unwrap();
+    fs::write(
+        place.join("model.onnx"),
+        network(n_tokens, &["input_ids", "attention_mask"]),
+    )
+    .unwrap();
     fs::write(place.join("tokenizer.json"), tokenizer().to_string()).unwrap();
     place
 }

@@ -16,8 +16,8 @@ use super::ordered::in_order;
 use super::record::{Piece, Record};
 use crate::batch::{Batches, Stream};
 use crate::error::{Error, bad, io_error};
-use crate::table::reading::Reading;
 use crate::sentences::SentenceBatches;
+use crate::table::reading::Reading;
 use crate::table::{Columns, Content, NO_ROWS, Opened, SENTENCES, batch_rows, read_start};
 
 /// Opens a file or a stream.

@@ -19,8 +19,8 @@ use super::pages::Pages;
 use super::record::{Piece, Record};
 use crate::batch::{Batch, Batches, Stream};
 use crate::error::{Error, bad, io_error};
-use crate::table::reading::Reading;
 use crate::sentences::SentenceBatches;
+use crate::table::reading::Reading;
 use crate::table::{Columns, Content, NO_ROWS, Opened, SENTENCES, batch_rows};
 
 /// The fewest columns that are worth a thread of their own.

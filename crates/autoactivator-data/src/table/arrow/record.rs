@@ -382,7 +382,9 @@ fn classes(column: &ArrayRef, name: &str, first_row: usize) -> Result<Vec<String
 
 /// The sentences of a column of text.
 fn texts(column: &ArrayRef, name: &str, first_row: usize) -> Result<Vec<String>, String> {
-    refuse_nulls(column, first_row, |row| format!("row {row}, column '{name}' is null"))?;
+    refuse_nulls(column, first_row, |row| {
+        format!("row {row}, column '{name}' is null")
+    })?;
     let is_text = match column.data_type() {
         DataType::Dictionary(_, words) => !is_number(words),
         kind => !is_number(kind),
@@ -391,7 +393,11 @@ fn texts(column: &ArrayRef, name: &str, first_row: usize) -> Result<Vec<String>,
         let kind = column.data_type();
         format!("column '{name}' holds {kind}, not text: choose another with --text")
     })?;
-    match found.iter().enumerate().find_map(|(row, text)| Some((row, check_sentence(text).err()?))) {
+    match found
+        .iter()
+        .enumerate()
+        .find_map(|(row, text)| Some((row, check_sentence(text).err()?)))
+    {
         Some((row, reason)) => Err(format!("row {}, column '{name}': {reason}", first_row + row)),
         None => Ok(found),
     }

@@ -246,10 +246,7 @@ struct CsvLines {
 
 impl CsvLines {
     /// What `next` makes of the lines, until it finds none or fails.
-    fn stream<T: Send + 'static>(
-        mut self,
-        next: fn(&mut Self) -> Result<Option<T>, Error>,
-    ) -> Stream<T> {
+    fn stream<T: Send + 'static>(mut self, next: fn(&mut Self) -> Result<Option<T>, Error>) -> Stream<T> {
         let mut ended = false;
         Box::new(std::iter::from_fn(move || {
             if ended {
@@ -331,7 +328,8 @@ impl Layout {
                 "line {line} has {found} columns, the first line has {expected}"
             ));
         }
-        let broken = |(at, cell): &(usize, &str)| Some(*at) != self.chosen.text && cell.contains(['\n', '\r']);
+        let broken =
+            |(at, cell): &(usize, &str)| Some(*at) != self.chosen.text && cell.contains(['\n', '\r']);
         if let Some((at, _)) = record.iter().enumerate().find(broken) {
             return Err(format!(
                 "line {line}, column {}: a quoted text runs over several lines; is a quote missing?",

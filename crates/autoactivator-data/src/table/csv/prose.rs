@@ -18,7 +18,9 @@ const SENTENCE: usize = 3;
 pub(super) fn delimiter(sample: &Sample, skipped: usize, text: &str) -> u8 {
     let named = |&delimiter: &u8| {
         let records = sample.records(delimiter, skipped);
-        records.first().is_some_and(|first| first.iter().any(|cell| cell == text))
+        records
+            .first()
+            .is_some_and(|first| first.iter().any(|cell| cell == text))
     };
     let even = |&delimiter: &u8| width(&sample.records(delimiter, skipped)).is_some_and(|width| width > 1);
     let find = |fits: &dyn Fn(&u8) -> bool| DELIMITERS.into_iter().find(fits);
@@ -35,7 +37,10 @@ pub(super) fn refuse_text(sample: &Sample, skipped: usize) -> Result<(), String>
     for delimiter in DELIMITERS {
         let records = sample.records(delimiter, skipped);
         let Some(at) = only_text(&records) else { continue };
-        let head = records.first().and_then(|first| first.get(at)).unwrap_or_default();
+        let head = records
+            .first()
+            .and_then(|first| first.get(at))
+            .unwrap_or_default();
         let (column, option) = if is_sentence(head) || head.is_empty() {
             (format!("column {}", at + 1), (at + 1).to_string())
         } else {
@@ -50,8 +55,14 @@ pub(super) fn refuse_text(sample: &Sample, skipped: usize) -> Result<(), String>
 fn only_text(records: &[StringRecord]) -> Option<usize> {
     let width = width(records).filter(|width| (1..=2).contains(width))?;
     let share = |at: usize, is: &dyn Fn(&str) -> bool| {
-        let rows = records.get(1..).filter(|rows| !rows.is_empty()).unwrap_or(records);
-        let found = rows.iter().filter_map(|record| record.get(at)).filter(|cell| is(cell));
+        let rows = records
+            .get(1..)
+            .filter(|rows| !rows.is_empty())
+            .unwrap_or(records);
+        let found = rows
+            .iter()
+            .filter_map(|record| record.get(at))
+            .filter(|cell| is(cell));
         2 * found.count() > rows.len()
     };
     let at = (0..width).find(|&at| share(at, &is_sentence))?;
@@ -62,11 +73,16 @@ fn only_text(records: &[StringRecord]) -> Option<usize> {
 /// The number of cells of every line; none when lines differ.
 fn width(records: &[StringRecord]) -> Option<usize> {
     let width = records.first()?.len();
-    records.iter().all(|record| record.len() == width).then_some(width)
+    records
+        .iter()
+        .all(|record| record.len() == width)
+        .then_some(width)
 }
 
 fn is_sentence(cell: &str) -> bool {
-    let words = cell.split_whitespace().filter(|word| word.contains(char::is_alphabetic));
+    let words = cell
+        .split_whitespace()
+        .filter(|word| word.contains(char::is_alphabetic));
     words.count() >= SENTENCE
 }
 
@@ -95,17 +111,30 @@ mod tests {
             ("one two\tgreet\nthree, four\tleave\n", "1", '\t'),
             ("text\none; two\n", "text", ','),
         ] {
-            assert_eq!(char::from(delimiter(&sample(text), 0, column)), expected, "{text}");
+            assert_eq!(
+                char::from(delimiter(&sample(text), 0, column)),
+                expected,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn a_table_of_sentences_is_told_from_others() {
         for (text, column) in [
-            ("text,intent\nwhat is the time,time\nhow are you today,greet\n", "column 'text' looks like text: use --text text"),
-            ("what is the time;time\nhow are you today;greet\n", "column 1 looks like text: use --text 1"),
+            (
+                "text,intent\nwhat is the time,time\nhow are you today,greet\n",
+                "column 'text' looks like text: use --text text",
+            ),
+            (
+                "what is the time;time\nhow are you today;greet\n",
+                "column 1 looks like text: use --text 1",
+            ),
             ("text\nwhat is the time\nhow are you\n", "--text text"),
-            ("kind,what was said\na,what is the time\nb,how are you\n", "--text 'what was said'"),
+            (
+                "kind,what was said\na,what is the time\nb,how are you\n",
+                "--text 'what was said'",
+            ),
         ] {
             let reason = refuse_text(&sample(text), 0).unwrap_err();
             assert!(reason.contains(column), "{text}: {reason}");

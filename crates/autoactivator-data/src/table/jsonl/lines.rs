@@ -47,9 +47,15 @@ impl Lines {
             self.number += 1;
             let number = self.number;
             let wrong = |reason: String| bad(&self.path, format!("line {number}: {reason}"));
-            let read = self.reader.by_ref().take(LONGEST + 1).read_until(b'\n', &mut bytes);
+            let read = self
+                .reader
+                .by_ref()
+                .take(LONGEST + 1)
+                .read_until(b'\n', &mut bytes);
             read.map_err(|error| match error.kind() {
-                ErrorKind::UnexpectedEof => wrong("the gzip stream ends here; fetch the file again".to_owned()),
+                ErrorKind::UnexpectedEof => {
+                    wrong("the gzip stream ends here; fetch the file again".to_owned())
+                }
                 _ => wrong(format!("cannot be read: {error}")),
             })?;
             if bytes.is_empty() {

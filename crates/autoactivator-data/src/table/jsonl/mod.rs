@@ -92,7 +92,9 @@ impl Record {
     fn push(&self, object: &Object, cells: &mut Cells) -> Result<(), String> {
         if self.all_keys && object.len() != self.names.len() {
             let (found, first) = (object.len(), self.names.len());
-            return Err(format!("{found} keys, the first line has {first}: all lines need the same"));
+            return Err(format!(
+                "{found} keys, the first line has {first}: all lines need the same"
+            ));
         }
         let by_name: HashMap<&str, &Value> = object.iter().map(|(k, v)| (k.as_str(), v)).collect();
         let value = |at: usize| {
@@ -115,15 +117,21 @@ impl Record {
         }
         if let Some((at, _)) = self.chosen.label {
             let class = class_name(value(at)?);
-            cells.y.push(class.map_err(|reason| format!("'{}' {reason}", self.names[at]))?);
+            cells
+                .y
+                .push(class.map_err(|reason| format!("'{}' {reason}", self.names[at]))?);
         }
         if let Some(at) = self.chosen.weight {
             let weight = number(value(at)?);
-            cells.weights.push(weight.map_err(|reason| format!("'{}' {reason}", self.names[at]))?);
+            cells
+                .weights
+                .push(weight.map_err(|reason| format!("'{}' {reason}", self.names[at]))?);
         }
         if let Some(at) = self.chosen.name {
             let name = class_name(value(at)?);
-            cells.names.push(name.map_err(|reason| format!("'{}' {reason}", self.names[at]))?);
+            cells
+                .names
+                .push(name.map_err(|reason| format!("'{}' {reason}", self.names[at]))?);
         }
         cells.n_rows += 1;
         Ok(())
@@ -135,7 +143,9 @@ impl Record {
         };
         if list.len() != self.n_features {
             let (found, first) = (list.len(), self.n_features);
-            return Err(format!("holds {found} numbers, the first line has {first}: all rows need the same"));
+            return Err(format!(
+                "holds {found} numbers, the first line has {first}: all rows need the same"
+            ));
         }
         for value in list {
             values.push(number(value)? as f32);
@@ -209,7 +219,11 @@ impl Jsonl {
                 let pushed = record.push(&object, &mut cells);
                 pushed.map_err(|reason| bad(&path, format!("line {number}: {reason}")))?;
             }
-            if cells.n_rows == 0 { Ok(None) } else { made(cells, &record).map(Some) }
+            if cells.n_rows == 0 {
+                Ok(None)
+            } else {
+                made(cells, &record).map(Some)
+            }
         };
         Ok(Box::new(std::iter::from_fn(move || {
             if ended {
@@ -269,7 +283,10 @@ mod tests {
     #[track_caller]
     fn refused(text: &str, expected: &str) {
         let error = read(text.as_bytes(), &Columns::default()).unwrap_err();
-        assert!(error.contains("things.jsonl") && error.contains(expected), "{error}");
+        assert!(
+            error.contains("things.jsonl") && error.contains(expected),
+            "{error}"
+        );
     }
 
     #[test]
@@ -306,7 +323,9 @@ mod tests {
         };
         let table = TextTable::open(&path, &columns).unwrap();
         let pieces: Result<Vec<Sentences>, Error> = table.sentences().unwrap().collect();
-        let [piece] = &pieces.unwrap()[..] else { panic!("one piece") };
+        let [piece] = &pieces.unwrap()[..] else {
+            panic!("one piece")
+        };
         assert_eq!(piece.texts, ["one\ntwo", "three"]);
         assert_eq!(piece.y.as_deref().unwrap(), ["a", "b"]);
         assert_eq!(piece.weights.as_deref().unwrap(), [2.0, 1.0]);
@@ -319,17 +338,33 @@ mod tests {
     fn what_is_wrong_is_named_by_line_and_key() {
         refused("{\"w\": 1}\n{\"w\": \"x\"}\n", "line 2: 'w' is not a number");
         refused("{\"w\": 1}\n{\"w\": null}\n", "line 2: 'w' is null");
-        refused("{\"w\": 1, \"h\": 2}\n{\"w\": 1}\n", "line 2: 1 keys, the first line has 2");
-        refused("{\"w\": 1, \"h\": 2}\n{\"w\": 1, \"x\": 2}\n", "line 2: the key 'h' is missing");
+        refused(
+            "{\"w\": 1, \"h\": 2}\n{\"w\": 1}\n",
+            "line 2: 1 keys, the first line has 2",
+        );
+        refused(
+            "{\"w\": 1, \"h\": 2}\n{\"w\": 1, \"x\": 2}\n",
+            "line 2: the key 'h' is missing",
+        );
         refused("{\"w\": 1, \"w\": 2}\n", "line 1: the key 'w' comes twice");
         refused("{\"w\": 1}\n[1]\n", "line 2: ");
         refused("{\n\"w\": 1}\n", "line 1: ");
         refused("{\"w\": 1e99}\n", "row 0, feature 0 is inf");
-        refused("{\"w\": 1, \"label\": 1.5}\n", "'label' is neither text nor a whole number");
-        refused("{\"e\": [1, 2]}\n{\"e\": [1]}\n", "line 2: 'e' holds 1 numbers, the first line has 2");
+        refused(
+            "{\"w\": 1, \"label\": 1.5}\n",
+            "'label' is neither text nor a whole number",
+        );
+        refused(
+            "{\"e\": [1, 2]}\n{\"e\": [1]}\n",
+            "line 2: 'e' holds 1 numbers, the first line has 2",
+        );
         refused("{\"text\": \"a b c\", \"label\": \"x\"}\n", "--text text");
         refused("{}\n", "no column holds numbers");
-        assert!(read(b"{\"w\": \"\xff\"}", &Columns::default()).unwrap_err().contains("line 1: "));
+        assert!(
+            read(b"{\"w\": \"\xff\"}", &Columns::default())
+                .unwrap_err()
+                .contains("line 1: ")
+        );
         let deep = format!("{{\"w\": {}", "[".repeat(100_000));
         refused(&deep, "line 1: ");
     }
