@@ -40,6 +40,7 @@ fn check(input: &Input<'_>, limits: &Limits, body: &[u8]) {
     assert!((1..=limits.rows).contains(&input.len()));
     match input {
         Input::Rows(table) => assert!(table.rows().values().len() <= body.len()),
+        Input::Texts(texts) => assert!(texts.iter().map(String::len).sum::<usize>() <= body.len()),
         Input::Images(images) => assert!(images.iter().map(|image| image.len()).sum::<usize>() <= body.len()),
     }
 }

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 import numpy as np
 
-from . import error, rows
+from . import error, rows, text
 from .learner import Learned
 from .rows import fraction
 from .snapshot import KINDS
@@ -23,7 +23,7 @@ class Client:
     """A model on a server.
 
     Rows are arrays. If the server's model takes images, rows may also be a list of image files: paths, or the bytes of
-    each.
+    each. If it takes sentences, they are a list of strings.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class Client:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or list of path-like or bytes
-            Rows, or images.
+        X : array-like of shape (n_samples, n_features), or list of path-like, bytes or str
+            Rows, images or sentences.
         y : array-like of shape (n_samples,)
             Their labels, new or known.
         classes : ignored
@@ -81,7 +81,7 @@ class Client:
         >>> client = Client("http://127.0.0.1:7878")
         >>> client.partial_fit(["5a.png", "5b.png"], [5, 5])  # doctest: +SKIP
         """
-        changed = json.loads(self._send("POST", "/v1/learn", *_lesson(X, y, sample_weight)))
+        changed = json.loads(self._send("POST", "/v1/learn", *self._lesson(X, y, sample_weight)))
         self.learned_ = Learned(summary=changed["summary"], **changed["learned"])
         self.learned_.warn()
         return self
@@ -93,8 +93,8 @@ class Client:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or list of path-like or bytes
-            Rows or images that were learned.
+        X : array-like of shape (n_samples, n_features), or list of path-like, bytes or str
+            Rows, images or sentences that were learned.
         y : array-like of shape (n_samples,)
             Their labels.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -110,7 +110,7 @@ class Client:
         >>> from autoactivator import Client
         >>> Client("http://127.0.0.1:7878").unlearn([[0.9, 1.0]], ["high"])  # doctest: +SKIP
         """
-        self._send("POST", "/v1/unlearn", *_lesson(X, y, sample_weight))
+        self._send("POST", "/v1/unlearn", *self._lesson(X, y, sample_weight))
         return self
 
     def drop_class(self, label):
@@ -189,8 +189,8 @@ class Client:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or list of path-like or bytes
-            Rows, or images.
+        X : array-like of shape (n_samples, n_features), or list of path-like, bytes or str
+            Rows, images or sentences.
         reject : float or str, default=0.0
             Answer None for rows that look like nothing learned; this is the fraction of known rows that would be
             rejected, as a number or as text such as ``"5%"``.
@@ -216,8 +216,8 @@ class Client:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or list of path-like or bytes
-            Rows, or images.
+        X : array-like of shape (n_samples, n_features), or list of path-like, bytes or str
+            Rows, images or sentences.
 
         Returns
         -------
@@ -308,13 +308,26 @@ class Client:
     def _labels(self, names):
         return rows.named(names, KINDS.get(self.label_type))
 
+    def _takes_texts(self, X):
+        """Whether X is to be sent as sentences; a list of strings may also be one of files."""
+        if not isinstance(X, (list, tuple)):
+            return text.sentences(X) is not None
+        if not len(X) or not isinstance(X[0], str):
+            return False
+        return json.loads(self._send("GET", "/v1/model"))["takes"] == "texts"
+
     def _ask(self, X, options):
-        if _are_images(X):
+        if self._takes_texts(X):
+            asked = _json({"texts": text.sentences(X), **options})
+        elif _are_images(X):
             fields = [("image", _content(image)) for image in X]
             asked = _form(fields + [(name, json.dumps(value).encode()) for name, value in options.items()])
         else:
             asked = _json({**_named_rows(X), **options})
         return json.loads(self._send("POST", "/v1/predict", *asked))["answers"]
+
+    def _lesson(self, X, y, sample_weight):
+        return _lesson(X, y, sample_weight, self._takes_texts(X))
 
     def _send(self, method, path, content_type=None, body=None):
         """Sends one request, and raises the exception that the server reports."""
@@ -351,10 +364,13 @@ def _problem(response, content):
     return error.ServerError(message, kind, response.status, None if wait is None else float(wait))
 
 
-def _lesson(X, y, sample_weight):
+def _lesson(X, y, sample_weight, as_texts):
     distinct, codes = rows.labels(y)
     names = rows.names(distinct)
     classes = [names[code] for code in codes]
+    if as_texts:
+        weights = _weights(sample_weight, len(classes))
+        return _json({"texts": text.sentences(X), "classes": classes, "weights": weights})
     if not _are_images(X):
         return _json({**_named_rows(X), "classes": classes, "weights": _weights(sample_weight, len(classes))})
     if sample_weight is not None:

@@ -55,6 +55,10 @@ class Consolidation(Rejecting, Learner):
     private : bool, default=False
         Whether nothing but sums may be kept of rows: the pool depends on the seed alone, no witnesses are kept, so that
         probabilities are not calibrated, and learned files are not listed.
+    backbone : str, path-like, TextEncoder or None, default=None
+        The encoder of sentences: if X is a list of strings, it makes the rows. An ONNX file with a ``tokenizer.json``
+        beside it, its folder, or the name of one in the folder of backbones. None is the one that the model was learned
+        with, and else ``"minilm"``. It may be given at any time, and is never needed for rows of numbers.
     seed : int, default=0
         Seed for everything random.
 
@@ -95,6 +99,7 @@ class Consolidation(Rejecting, Learner):
         fading=1.0,
         class_weights=None,
         private=False,
+        backbone=None,
         seed=0,
     ):
         self.pool = pool
@@ -113,6 +118,7 @@ class Consolidation(Rejecting, Learner):
         self.fading = fading
         self.class_weights = class_weights
         self.private = private
+        self.backbone = backbone
         self.seed = seed
 
     _kind = "consolidation"
@@ -141,8 +147,8 @@ class Consolidation(Rejecting, Learner):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
         y : array-like of shape (n_samples,)
             Their labels, strings or integers.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -169,8 +175,8 @@ class Consolidation(Rejecting, Learner):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
         y : array-like of shape (n_samples,)
             Their labels, strings or integers as before.
         classes : ignored

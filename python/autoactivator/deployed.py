@@ -14,8 +14,8 @@ class Rejecting:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
         reject : float or str, default=0.0
             Answer None for rows that look like nothing learned; this is the fraction of known rows that would be
             rejected, as a number or as text such as ``"5%"``.
@@ -48,8 +48,8 @@ class Rejecting:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
 
         Returns
         -------
@@ -115,8 +115,8 @@ class Deployed(Rejecting, Learner):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
         y : array-like of shape (n_samples,)
             Their labels.
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import estimator_html_repr
 
-from . import rows
+from . import rows, text
 from ._core import Model
 from .error import FeatureCountError, NoFeaturesError, ParameterError, TooFewRowsError
 from .summary import html
@@ -52,8 +52,8 @@ class Learner(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
         y : array-like of shape (n_samples,)
             Their labels, strings or integers.
 
@@ -75,8 +75,8 @@ class Learner(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
         y : array-like of shape (n_samples,)
             Their labels, strings or integers as before.
         classes : ignored
@@ -101,8 +101,8 @@ class Learner(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
 
         Returns
         -------
@@ -148,8 +148,8 @@ class Learner(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
 
         Returns
         -------
@@ -172,8 +172,8 @@ class Learner(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
 
         Returns
         -------
@@ -238,6 +238,7 @@ class Learner(ClassifierMixin, BaseEstimator):
     def _parameters(self):
         """The parameters under their names in the method; None is left out and gets the method's default."""
         parameters = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        parameters.pop("backbone", None)
         if isinstance(parameters.get("image"), (tuple, list)):
             parameters["image"] = "x".join(str(side) for side in parameters["image"])
         return parameters
@@ -284,6 +285,8 @@ class Learner(ClassifierMixin, BaseEstimator):
         weights = rows.weights(sample_weight, len(x))
         with self._in_words_of_sklearn(x):
             summary, learned = model.learn(x, rows.names(distinct), codes, rows.columns(X), weights)
+        if text.sentences(X) is not None:
+            model.set_origin(self._encoder(model).origin)
         self._keep(model, known, distinct)
         self._made_with = _as_json(self._parameters())
         self.learned_ = Learned(summary=summary, **json.loads(learned))
@@ -307,12 +310,19 @@ class Learner(ClassifierMixin, BaseEstimator):
         return self
 
     def _rows(self, X, model):
-        """Rows in the order of the model's features."""
+        """Rows in the order of the model's features, or those of sentences."""
+        sentences = text.sentences(X)
+        if sentences is not None:
+            return text.encoded(self._encoder(model), sentences, model)
         x, columns = rows.rows(X), rows.columns(X)
         if columns is None and model.features is not None:
             warnings.warn("X has no column names: they are taken in the order of the model's features", stacklevel=4)
         places = None if columns is None else model.places(columns)
         return x if places is None else np.ascontiguousarray(x[:, places])
+
+    def _encoder(self, model):
+        """The encoder of sentences: the one that was given, or that the model was learned with, or the usual one."""
+        return text.encoder(getattr(self, "backbone", None), model)
 
     def _keep(self, model, known, *new):
         """Stores a model and the labels of its classes, known ones and new ones.

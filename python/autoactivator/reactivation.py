@@ -53,6 +53,8 @@ class Reactivation(Learner):
         Random filters that all units read images through; 0 reads the features themselves.
     image : str, tuple or None, default=None
         Shape of the image that a row holds, for ``filters``: ``"28x28"``, ``"32x32x3"`` or ``(32, 32, 3)``.
+    backbone : str, path-like, TextEncoder or None, default=None
+        The encoder of sentences, as for :class:`Consolidation`.
     seed : int, default=0
         Seed for everything random.
 
@@ -94,6 +96,7 @@ class Reactivation(Learner):
         gate_nodes=200,
         filters=0,
         image=None,
+        backbone=None,
         seed=0,
     ):
         self.step_size = step_size
@@ -114,6 +117,7 @@ class Reactivation(Learner):
         self.gate_nodes = gate_nodes
         self.filters = filters
         self.image = image
+        self.backbone = backbone
         self.seed = seed
 
     _kind = "reactivation"

@@ -68,6 +68,15 @@ pub fn codes(py: Python<'_>, codes: &[u32]) -> PyResult<Py<PyByteArray>> {
     bytes(py, codes.len(), codes.iter().map(|code| code.to_ne_bytes()))
 }
 
+/// The bytes of numbers in single precision.
+pub fn singles(py: Python<'_>, numbers: &[f32]) -> PyResult<Py<PyByteArray>> {
+    bytes(
+        py,
+        numbers.len(),
+        numbers.iter().map(|number| number.to_ne_bytes()),
+    )
+}
+
 /// The bytes of numbers in double precision.
 pub fn doubles(py: Python<'_>, numbers: &[f64]) -> PyResult<Py<PyByteArray>> {
     bytes(

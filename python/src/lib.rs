@@ -4,6 +4,7 @@
 //! behind `autoactivator.distributed`. Nothing is decided here: defaults, checks and messages come from the crates.
 
 mod arrays;
+mod encoder;
 mod error;
 mod exam;
 mod model;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 /// The compiled half of the package.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::encoder::Encoder;
     #[pymodule_export]
     use crate::exam::{accuracy, deal, metrics, protocol, run, task_sizes};
     #[pymodule_export]

@@ -145,6 +145,19 @@ impl Model {
         py.detach(|| self.write().set_labels(kind));
     }
 
+    /// Where its rows come from, as JSON; None if that is not recorded.
+    #[getter]
+    fn origin(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.read().origin().map(json))
+    }
+
+    /// Records where its rows come from, given as JSON.
+    fn set_origin(&self, py: Python<'_>, origin: &str) -> PyResult<()> {
+        let origin = serde_json::from_str(origin).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        py.detach(|| self.write().set_origin(Some(origin)));
+        Ok(())
+    }
+
     /// Number of features; none before the first task.
     #[getter]
     fn n_features(&self, py: Python<'_>) -> Option<usize> {

@@ -3,9 +3,14 @@
 import json
 import os
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+# Modules beside the tests.
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 def content(model_file):
@@ -54,3 +59,25 @@ def command_line(tmp_path):
 
     return run
 
+
+@pytest.fixture
+def serve(tmp_path):
+    """Starts servers on free ports, and ends them with the test."""
+    program = os.environ.get("AUTOACTIVATOR_CLI")
+    if program is None:
+        pytest.skip("AUTOACTIVATOR_CLI does not name the command line")
+    processes = []
+
+    def start(*words, token=None):
+        environment = {**os.environ, **({"AUTOACTIVATOR_TOKEN": token} if token else {})}
+        command = [program, "serve", "model.aact", *words, "--listen", "127.0.0.1:0", "--quiet"]
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment)
+        processes.append(process)
+        line = process.stderr.readline()
+        assert "http://" in line, line + process.stderr.read()
+        return line.split("listening on ")[1].split(" ")[0]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()

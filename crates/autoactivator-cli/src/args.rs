@@ -22,6 +22,7 @@ use crate::memory::MemoryCommand;
 use crate::reproduce::ReproduceArgs;
 #[cfg(feature = "server")]
 use crate::serve::ServeArgs;
+use crate::text_args::TextArgs;
 
 /// Learns new classes in seconds on a CPU, without old data and without forgetting.
 #[derive(Debug, Parser)]
@@ -75,8 +76,8 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true, mut_args = defaults::run)]
 pub struct RunArgs {
-    /// digits (built in), mnist, fashion-mnist, cifar100, cifar100-lite0, a folder or table of your own, a folder of
-    /// images, an experiment file (.toml), whose settings apply unless an option overrides them, or - for a table on
+    /// digits (built in), mnist, fashion-mnist, cifar100, cifar100-lite0, clinc150, a folder or table of your own, a
+    /// folder of images or of .txt files, an experiment file (.toml), whose settings apply unless an option overrides them, or - for a table on
     /// stdin
     #[arg(default_value = "digits")]
     pub dataset: String,
@@ -128,6 +129,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub images: ImageArgs,
+
+    #[command(flatten)]
+    pub texts: TextArgs,
 
     #[command(flatten)]
     pub data: DataArgs,
@@ -282,6 +286,16 @@ pub struct ColumnArgs {
     #[arg(long, conflicts_with = "label", help_heading = "Tables")]
     no_label: bool,
 
+    /// Column that holds sentences, by name or number: features are computed from them by a sentence encoder [default
+    /// for a model of sentences: the column of this name]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        conflicts_with = "columns",
+        help_heading = "Tables"
+    )]
+    pub text: Option<String>,
+
     /// Columns that hold the features, separated by commas [default: the one column of lists, or else all columns]
     #[arg(
         long,
@@ -313,6 +327,7 @@ impl ColumnArgs {
     pub fn columns(&self) -> Columns {
         Columns {
             features: self.columns.clone(),
+            text: self.text.clone(),
             label: self.label.clone(),
             no_label: self.no_label,
             header: match (self.header, self.no_header) {
@@ -330,8 +345,9 @@ impl ColumnArgs {
 /// Where rows come from, and how they are read.
 #[derive(Debug, Args)]
 pub struct RowsArgs {
-    /// The rows: a feature table (.parquet, .arrow, .npy, .npz, .safetensors, .csv, idx), a folder of images with one
-    /// subfolder per class, a data set by name or folder, or - for a table on stdin
+    /// The rows: a feature table (.parquet, .arrow, .npy, .npz, .safetensors, .csv, .jsonl, idx), a table with a column
+    /// of sentences (--text), a folder of images or of .txt files with one subfolder per class, a data set by name or
+    /// folder, or - for a table on stdin; for a model of sentences - and .txt files hold one sentence a line
     pub rows: PathBuf,
 
     #[command(flatten)]
@@ -339,6 +355,9 @@ pub struct RowsArgs {
 
     #[command(flatten)]
     pub images: ImageArgs,
+
+    #[command(flatten)]
+    pub texts: TextArgs,
 
     /// For a folder without train and test: learn four fifths, drawn with this seed, and evaluate on the rest
     #[arg(long, value_name = "SEED", help_heading = "Images")]
@@ -355,6 +374,7 @@ impl RowsArgs {
             rows: folder,
             columns: ColumnArgs::default(),
             images,
+            texts: TextArgs::default(),
             split: Some(0),
             data,
         }

@@ -86,6 +86,10 @@ fn find(catalogue: &Catalogue, name: &str, args: &DataGetArgs) -> Result<Entry> 
     let Some(entry) = catalogue.find(name) else {
         let reason = match name {
             "digits" => "it is built in",
+            known if dataset::text_columns(known).is_some() => {
+                "no download is known: put its train.csv and test.csv, with the columns text and intent, into a folder of \
+                 this name"
+            }
             known if NAMES.contains(&known) => {
                 "its features are made from images with a backbone, and no download is known"
             }
@@ -155,6 +159,11 @@ fn table(listed: &[Listed]) -> String {
                 (Some(bytes), format!("incomplete: {get} ({})", path.display()))
             }
             Place::Fetchable => (None, format!("not here: {get}")),
+            Place::Published => (
+                None,
+                "not here: from its publishers, as train.csv and test.csv of the columns text and intent"
+                    .to_owned(),
+            ),
             Place::MadeFromImages => (
                 None,
                 "not here: features made from images with a backbone, no download known".to_owned(),

@@ -1,7 +1,8 @@
-//! Opens the data set that a user names for `run` or `reproduce`: a table, a known name, or images with a backbone.
+//! Opens the data set that a user names for `run` or `reproduce`: a table, a known name, or images or sentences with a
+//! backbone.
 //!
 //! [`Found`] is where it is, [`Open`] what is known before features are computed. [`autoactivator_data::dataset`] reads
-//! everything except images; images come through [`RowSource`], as for `learn`.
+//! everything except images and sentences; these come through [`RowSource`], as for `learn`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,18 +16,26 @@ use autoactivator_exam::experiment::Experiment;
 use crate::args::{ColumnArgs, DataArgs, RowsArgs};
 use crate::image_args::ImageArgs;
 use crate::rows::{Expected, RowSource, refuse_backbones};
+use crate::text_args::TextArgs;
+use crate::texts;
 
 /// Data that was found, before any of it is read.
 pub struct Found {
     name: String,
     rows: RowsArgs,
-    /// Whether this is a folder of images and not a data set.
-    images: bool,
+    /// Whether features must be computed, of images or sentences.
+    computed: bool,
 }
 
 impl Found {
     /// Finds a data set: a known name, a folder or table, a folder of images, or the name of one in a data directory.
-    pub fn find(name: &str, images: ImageArgs, columns: &ColumnArgs, data: &DataArgs) -> Result<Self> {
+    pub fn find(
+        name: &str,
+        images: ImageArgs,
+        texts: TextArgs,
+        columns: &ColumnArgs,
+        data: &DataArgs,
+    ) -> Result<Self> {
         let known = dataset::NAMES.contains(&name);
         let path = if known {
             PathBuf::from(name)
@@ -35,18 +44,21 @@ impl Found {
         };
         let rows = RowsArgs {
             columns: columns.clone(),
+            texts,
             ..RowsArgs::of_images(path, images, data.clone())
         };
-        let images = !known && holds_images(&rows);
+        let images = !known && !texts::is_folder(&rows.rows) && holds_images(&rows);
+        let texts =
+            texts::is_folder(&rows.rows) || columns.text.is_some() || dataset::text_columns(name).is_some();
         if images {
             columns.columns().refuse(&rows.rows)?;
-        } else {
+        } else if !texts {
             refuse_backbones(&rows)?;
         }
         Ok(Self {
             name: name.to_owned(),
             rows,
-            images,
+            computed: images || texts,
         })
     }
 
@@ -57,11 +69,14 @@ impl Found {
 
     /// Reads the data, or opens its images without computing any feature.
     pub fn open(&self) -> Result<Open<'_>> {
-        if self.images {
-            return Ok(Open::Images(Box::new(ImageSet {
+        if self.computed {
+            // A single table has no parts: it is divided once its rows are known.
+            let alone = self.rows.rows.is_file();
+            let test = (!alone).then(|| open_part(&self.rows, Part::Test)).transpose()?;
+            return Ok(Open::Computed(Box::new(ComputedSet {
                 rows: &self.rows,
                 train: open_part(&self.rows, Part::Train)?,
-                test: open_part(&self.rows, Part::Test)?,
+                test,
             })));
         }
         let (dir, columns) = (self.rows.data.dir(), self.rows.columns.columns());
@@ -74,15 +89,15 @@ impl Found {
 pub enum Open<'a> {
     /// Data that has been read.
     Read(Box<Dataset>),
-    /// Images whose features have not been computed.
-    Images(Box<ImageSet<'a>>),
+    /// Images or sentences whose features have not been computed.
+    Computed(Box<ComputedSet<'a>>),
 }
 
-/// Both parts of a folder of images.
-pub struct ImageSet<'a> {
+/// Both parts of a folder of images or of sentences, or one table of sentences.
+pub struct ComputedSet<'a> {
     rows: &'a RowsArgs,
     train: RowSource<'a>,
-    test: RowSource<'a>,
+    test: Option<RowSource<'a>>,
 }
 
 impl Open<'_> {
@@ -90,7 +105,7 @@ impl Open<'_> {
     pub fn outline(&self) -> Result<Outline> {
         match self {
             Self::Read(dataset) => Ok(Outline::of(dataset)),
-            Self::Images(images) => images.outline(),
+            Self::Computed(rows) => rows.outline(),
         }
     }
 
@@ -98,30 +113,38 @@ impl Open<'_> {
     pub fn read(self) -> Result<Dataset> {
         match self {
             Self::Read(dataset) => Ok(*dataset),
-            Self::Images(images) => images.read(),
+            Self::Computed(rows) => rows.read(),
         }
     }
 }
 
-impl ImageSet<'_> {
+impl ComputedSet<'_> {
     fn outline(&self) -> Result<Outline> {
-        let mut outline = Outline::of_classes(self.train.image_classes(), self.test.image_classes());
+        let train = self.train.listed_classes()?;
+        let test = self.test.as_ref().map(RowSource::listed_classes).transpose()?;
+        let test = test.as_ref().unwrap_or(&train);
+        let mut outline =
+            Outline::of_classes(train.iter().map(String::as_str), test.iter().map(String::as_str));
         if let [only] = &outline.classes[..] {
             let (path, class) = (self.rows.name(), &only.name);
             bail!("{path}: there is only one class ('{class}'): an exam needs at least two");
         }
-        outline.n_features = self.train.image_features();
+        outline.n_features = self.train.computed_features();
         outline.image = self.train.image();
         Ok(outline)
     }
 
     fn read(&self) -> Result<Dataset> {
         let folder: &Path = &self.rows.rows;
+        let Some(test) = &self.test else {
+            let rows = read(self.rows, &self.train)?;
+            return Ok(Dataset::from_table(dataset::name_of(folder), folder, rows)?);
+        };
         Ok(Dataset::from_rows(
             dataset::name_of(folder),
             folder,
             read(self.rows, &self.train)?,
-            read(self.rows, &self.test)?,
+            read(self.rows, test)?,
             self.train.image(),
         )?)
     }
@@ -129,9 +152,15 @@ impl ImageSet<'_> {
 
 /// Opens a data set and reads it.
 pub fn open(name: &str, images: &ImageArgs, data: &DataArgs) -> Result<Dataset> {
-    Found::find(name, images.clone(), &ColumnArgs::default(), data)?
-        .open()?
-        .read()
+    Found::find(
+        name,
+        images.clone(),
+        TextArgs::default(),
+        &ColumnArgs::default(),
+        data,
+    )?
+    .open()?
+    .read()
 }
 
 /// Whether this is a folder of images and not a data set. A given backbone is taken to mean that it holds images.
@@ -150,7 +179,7 @@ fn open_part(rows: &RowsArgs, part: Part) -> Result<RowSource<'_>> {
 /// All rows of a part, with their classes.
 fn read(rows: &RowsArgs, source: &RowSource<'_>) -> Result<(Table, Vec<String>)> {
     let batch = Batch::collect(source.batches()?.map(|batch| batch.with_context(|| rows.name())));
-    let none = || format!("{}: no images found", rows.name());
+    let none = || format!("{}: no rows found", rows.name());
     let batch = batch?.with_context(none)?;
     Ok((batch.x, batch.y.unwrap_or_default()))
 }

@@ -10,7 +10,8 @@ use crate::args::named;
 /// How images become features.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ImageArgs {
-    /// ONNX model that turns images into features; several are used side by side [default: the pixels themselves]
+    /// ONNX model that turns images into features; several are used side by side [default: the pixels themselves]. For
+    /// sentences, one with a tokenizer.json beside it, or its folder [default: minilm, in the folder of backbones]
     #[arg(long = "backbone", value_name = "FILE", help_heading = "Images")]
     pub backbones: Vec<PathBuf>,
 
@@ -79,6 +80,19 @@ impl ImageArgs {
             (!self.backbones.is_empty(), "--backbone"),
             (self.preset.is_some(), "--preset"),
             (self.backbone_output.is_some(), "--backbone-output"),
+            (self.size.is_some(), "--size"),
+            (self.layout.is_some(), "--layout"),
+            (self.channels.is_some(), "--channels"),
+            (self.mean.is_some(), "--mean"),
+            (self.scale.is_some(), "--scale"),
+        ];
+        given.iter().find(|(given, _)| *given).map(|(_, option)| *option)
+    }
+
+    /// An option about pixels that was given, by name.
+    pub fn about_pixels(&self) -> Option<&'static str> {
+        let given = [
+            (self.preset.is_some(), "--preset"),
             (self.size.is_some(), "--size"),
             (self.layout.is_some(), "--layout"),
             (self.channels.is_some(), "--channels"),

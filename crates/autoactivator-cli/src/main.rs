@@ -12,6 +12,7 @@ mod backbones;
 mod data;
 mod dataset;
 mod defaults;
+mod encoders;
 mod eval;
 mod extract;
 mod given;
@@ -30,6 +31,8 @@ mod run;
 mod serve;
 mod short_help;
 mod stdin;
+mod text_args;
+mod texts;
 #[cfg(feature = "server")]
 mod token;
 

@@ -1,6 +1,6 @@
 //! Progress bars on stderr: what is done, and the nodes and residual of the current task.
 //!
-//! [`ExamBar`] follows an exam, [`TaskBar`] one task, [`ImagesBar`] the computation of image features.
+//! [`ExamBar`] follows an exam, [`TaskBar`] one task, [`FeaturesBar`] the computation of features.
 
 use std::time::Duration;
 
@@ -123,25 +123,39 @@ impl Observer for TaskBar {
     }
 }
 
-/// A bar over images whose features are computed: the speed and the time left.
-pub struct ImagesBar(ProgressBar);
+/// A bar over images or sentences whose features are computed: the speed and, if their number is known, the time left.
+pub struct FeaturesBar {
+    bar: ProgressBar,
+    unit: &'static str,
+    length: Option<usize>,
+}
 
-impl ImagesBar {
-    pub fn new(n_images: usize) -> Self {
-        let bar = bar(n_images, "images");
+impl FeaturesBar {
+    pub fn of_images(n_images: usize) -> Self {
+        Self::new(Some(n_images), "images")
+    }
+
+    pub fn of_sentences(n_sentences: Option<usize>) -> Self {
+        Self::new(n_sentences, "sentences")
+    }
+
+    fn new(length: Option<usize>, unit: &'static str) -> Self {
+        let bar = bar(length.unwrap_or(0), unit);
         bar.set_message("computing features");
-        Self(bar)
+        Self { bar, unit, length }
     }
 
     pub fn show(&self, done: usize) {
-        self.0.set_position(done as u64);
-        self.0.set_message(format!("{:.0} images/s", self.0.per_sec()));
+        self.bar.set_length(self.length.unwrap_or(done) as u64);
+        self.bar.set_position(done as u64);
+        let speed = self.bar.per_sec();
+        self.bar.set_message(format!("{speed:.0} {}/s", self.unit));
     }
 }
 
-impl Drop for ImagesBar {
+impl Drop for FeaturesBar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 

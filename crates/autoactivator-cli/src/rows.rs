@@ -1,4 +1,4 @@
-//! Opens the rows that a user names: a feature table, a folder of images, or a data set.
+//! Opens the rows that a user names: a feature table, a folder of images, sentences, or a data set.
 //!
 //! [`RowSource::open`] finds out which it is; [`RowSource::batches`] streams them, with a progress bar for images.
 
@@ -11,6 +11,7 @@ use autoactivator::{ImageShape, Labels, Model, Source, Table, counted};
 use autoactivator_data::dataset::{self, Source as Place};
 use autoactivator_data::origin::{difference, runtimes_of};
 use autoactivator_data::table::{NO_CLASSES, Reading};
+use autoactivator_data::text::TextSource;
 use autoactivator_data::{
     Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin, Part,
     Pixels, Shard, is_image,
@@ -20,10 +21,12 @@ use serde_json::Value;
 
 use crate::args::RowsArgs;
 use crate::backbones;
+use crate::image_args::ImageArgs;
 use crate::interrupt;
 use crate::output::is_standard;
-use crate::progress::ImagesBar;
+use crate::progress::FeaturesBar;
 use crate::stdin::Spool;
+use crate::texts::Texts;
 
 /// Where rows come from.
 pub struct RowSource<'a> {
@@ -69,6 +72,7 @@ impl<'a> Expected<'a> {
 enum Content {
     Table(FeatureTable),
     Images(Box<Images>),
+    Texts(Box<Texts>),
     /// Rows that are already in memory, and their image shape.
     Memory(Batch, Option<ImageShape>),
 }
@@ -83,9 +87,11 @@ impl<'a> RowSource<'a> {
     /// Opens rows, and refuses those that the model does not expect.
     pub fn open(args: &'a RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Self> {
         let spool = is_standard(&args.rows).then(Spool::read).transpose()?;
-        let content = match &spool {
-            Some(spool) => open_table(args, spool.path(), expected)?,
-            None => open(args, part, expected)?,
+        let path = spool.as_ref().map_or(args.rows.as_path(), Spool::path);
+        let content = match (Texts::open(args, path, part, expected)?, &spool) {
+            (Some(texts), _) => Content::Texts(Box::new(texts)),
+            (None, Some(spool)) => open_table(args, spool.path(), expected)?,
+            (None, None) => open(args, part, expected)?,
         };
         let source = Self {
             args,
@@ -104,6 +110,7 @@ impl<'a> RowSource<'a> {
     fn reading(&self) -> Reading {
         match &self.content {
             Content::Table(table) => table.reading(),
+            Content::Texts(texts) => texts.source.reading(),
             _ => Reading::default(),
         }
     }
@@ -117,6 +124,9 @@ impl<'a> RowSource<'a> {
     pub fn classes_from(&self) -> Option<String> {
         match &self.content {
             Content::Images(_) => Some("the folders".to_owned()),
+            Content::Texts(texts) if matches!(texts.source, TextSource::Folder(_)) => {
+                Some("the folders".to_owned())
+            }
             _ => self.reading().class.map(|class| class.to_string()),
         }
     }
@@ -154,6 +164,7 @@ impl<'a> RowSource<'a> {
         let sha256 = match &self.content {
             Content::Table(table) => Shard::find(table.path())?.sha256().to_owned(),
             Content::Images(images) => images.folder.sha256()?,
+            Content::Texts(texts) => texts.source.sha256()?,
             Content::Memory(rows, _) => rows.sha256(),
         };
         let name = self.args.name();
@@ -165,6 +176,7 @@ impl<'a> RowSource<'a> {
         match &self.content {
             Content::Table(table) => table.shape().n_rows.and_then(|n| usize::try_from(n).ok()),
             Content::Images(images) => Some(images.folder.images().len()),
+            Content::Texts(texts) => texts.source.n_rows(),
             Content::Memory(rows, _) => Some(rows.len()),
         }
     }
@@ -178,22 +190,27 @@ impl<'a> RowSource<'a> {
                 Extractor::Pixels(pixels) => Some(pixels.shape),
                 Extractor::Backbones(_) => None,
             },
+            Content::Texts(_) => None,
         }
     }
 
-    /// The class of each image, before any feature is computed; nothing for rows that are not images.
-    pub fn image_classes(&self) -> impl Iterator<Item = &str> {
-        let images = match &self.content {
-            Content::Images(images) => images.folder.images(),
-            _ => &[],
-        };
-        images.iter().filter_map(|image| image.class.as_deref())
+    /// The class of each image or sentence, before any feature is computed; nothing for rows that are neither.
+    pub fn listed_classes(&self) -> Result<Vec<String>> {
+        Ok(match &self.content {
+            Content::Images(images) => {
+                let images = images.folder.images().iter();
+                images.filter_map(|image| image.class.clone()).collect()
+            }
+            Content::Texts(texts) => texts.source.classes()?,
+            _ => Vec::new(),
+        })
     }
 
-    /// How many features an image has; none for rows that are not images.
-    pub fn image_features(&self) -> Option<usize> {
+    /// How many features an image or sentence has; none for rows that are neither.
+    pub fn computed_features(&self) -> Option<usize> {
         match &self.content {
             Content::Images(images) => Some(images.extractor.n_features()),
+            Content::Texts(texts) => Some(texts.encoder.n_features()),
             _ => None,
         }
     }
@@ -203,13 +220,14 @@ impl<'a> RowSource<'a> {
         match &self.content {
             Content::Table(table) => table.origin(),
             Content::Images(images) => serde_json::to_value(images.extractor.origin()).ok(),
+            Content::Texts(texts) => serde_json::to_value(texts.encoder.origin()).ok(),
             Content::Memory(..) => None,
         }
     }
 
     /// Says what ran the backbones, if there are any.
     pub fn tell_runtime(&self) {
-        if let (Content::Images(_), Some(origin)) = (&self.content, self.origin())
+        if let (Content::Images(_) | Content::Texts(_), Some(origin)) = (&self.content, self.origin())
             && let Some(runtimes) = runtimes_of(&origin)
         {
             say!("{}: features by {runtimes}", self.args.name());
@@ -220,6 +238,7 @@ impl<'a> RowSource<'a> {
     pub fn remember(&self, model: &mut Model) {
         let origin = match &self.content {
             Content::Images(images) => serde_json::to_value(images.extractor.placed_origin()).ok(),
+            Content::Texts(texts) => serde_json::to_value(texts.placed_origin()).ok(),
             _ => model.origin().cloned().or_else(|| self.origin()),
         };
         model.set_origin(origin);
@@ -239,11 +258,12 @@ impl<'a> RowSource<'a> {
             Content::Table(table) => Box::new(table.batches()?.map(|batch| batch.map_err(Into::into))),
             Content::Memory(rows, _) => Box::new(std::iter::once(Ok(rows.clone()))),
             Content::Images(images) => Box::new(self.image_batches(images)),
+            Content::Texts(texts) => Box::new(self.text_batches(texts)?),
         })
     }
 
     fn image_batches<'b>(&'b self, images: &'b Images) -> impl Iterator<Item = Result<Batch>> + 'b {
-        let bar = ImagesBar::new(images.folder.images().len());
+        let bar = FeaturesBar::of_images(images.folder.images().len());
         let options = ExtractOptions {
             cache: images.cache.as_ref(),
             strict: self.args.images.strict,
@@ -260,6 +280,19 @@ impl<'a> RowSource<'a> {
             }
             batch.map(|batch| batch.map_err(Into::into))
         })
+    }
+
+    fn text_batches<'b>(&'b self, texts: &'b Texts) -> Result<impl Iterator<Item = Result<Batch>> + 'b> {
+        let mut rows = texts.rows()?;
+        Ok(std::iter::from_fn(move || {
+            let batch = rows.next();
+            if batch.is_none() && !self.told.replace(true) {
+                for warning in rows.warnings() {
+                    say!("warning: {warning}");
+                }
+            }
+            batch.map(|batch| batch.map_err(Into::into))
+        }))
     }
 
     /// Streams rows with their classes: the rows of the classes in `only`, or all rows if it is empty.
@@ -305,15 +338,26 @@ impl<'a> RowSource<'a> {
             Content::Images(images) if images.folder.classes().is_none() => {
                 bail!("the images carry no classes: put them into one folder per class")
             }
+            Content::Texts(texts) if !texts.source.labelled() => bail!(match texts.source {
+                TextSource::Table(_) => NO_CLASSES,
+                _ =>
+                    "the sentences carry no classes: give a table with a column of them, or one folder per class",
+            }),
             _ => Ok(()),
         }
     }
 
-    /// Refuses classes that no image has, before any feature is computed.
+    /// Refuses classes that no image or sentence has, before any feature is computed.
     fn check_listed(&self, only: &[String]) -> Result<()> {
         if let Content::Images(images) = &self.content {
             let listed = images.folder.classes().unwrap_or_default();
             check_among(only, &listed)?;
+        }
+        if let Content::Texts(texts) = &self.content
+            && !only.is_empty()
+        {
+            let listed = texts.source.distinct_classes()?;
+            check_among(only, &listed.iter().map(String::as_str).collect::<Vec<_>>())?;
         }
         Ok(())
     }
@@ -406,13 +450,17 @@ fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content>
 }
 
 fn open_table(args: &RowsArgs, path: &Path, expected: &Expected<'_>) -> Result<Content> {
-    let columns = Columns {
+    Ok(Content::Table(FeatureTable::open(path, &wanted(args, expected))?))
+}
+
+/// The columns that are asked for, and those that the model expects.
+pub fn wanted(args: &RowsArgs, expected: &Expected<'_>) -> Columns {
+    Columns {
         width: expected.n_features,
         names: expected.features.map(<[String]>::to_vec),
         weight: expected.weight.map(str::to_owned),
         ..args.columns.columns()
-    };
-    Ok(Content::Table(FeatureTable::open(path, &columns)?))
+    }
 }
 
 /// Refuses a column of weights for rows that are no table.
@@ -424,12 +472,12 @@ fn refuse_weight(path: &Path, expected: &Expected<'_>) -> Result<()> {
     Ok(columns.refuse_weight(path)?)
 }
 
-/// Refuses a backbone for rows that are not images.
+/// Refuses a backbone for rows that are neither images nor sentences.
 pub fn refuse_backbones(args: &RowsArgs) -> Result<()> {
     match args.images.about_backbone() {
         None => Ok(()),
         Some(option) => bail!(
-            "{}: {option} needs images, and this is a feature table",
+            "{}: {option} needs images or sentences, and this is a feature table: name a column of sentences with --text",
             args.rows.display()
         ),
     }
@@ -452,16 +500,21 @@ fn open_images(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>
         }
     };
     let extractor = open_extractor(args, &folder, expected)?;
-    let cache = match (&args.images.cache, args.images.no_cache) {
+    Ok(Images {
+        folder,
+        extractor,
+        cache: cache(&args.images),
+    })
+}
+
+/// Where computed features are kept; none if they are not.
+pub fn cache(args: &ImageArgs) -> Option<Cache> {
+    let folder = match (&args.cache, args.no_cache) {
         (_, true) => None,
         (Some(folder), _) => Some(folder.clone()),
         (None, _) => default_cache(),
     };
-    Ok(Images {
-        folder,
-        extractor,
-        cache: cache.map(|folder| Cache::new(&folder)),
-    })
+    folder.map(|folder| Cache::new(&folder))
 }
 
 fn open_extractor(args: &RowsArgs, folder: &ImageFolder, expected: &Expected<'_>) -> Result<Extractor> {

@@ -31,7 +31,13 @@ pub fn run(args: &RunArgs) -> Result<()> {
         experiment.dataset = spool.path().display().to_string();
     }
     let images = images(args, &experiment)?;
-    let found = Found::find(&experiment.dataset, images, &args.columns, &args.data)?;
+    let found = Found::find(
+        &experiment.dataset,
+        images,
+        args.texts.clone(),
+        &args.columns,
+        &args.data,
+    )?;
     let outputs = outputs(args, &found)?;
     let dataset = admitted(&mut experiment, &found)?;
     let exam = experiment.exam(&dataset)?;

@@ -8,18 +8,20 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use autoactivator::{ConsolidationParams, Error, Model, ModelFile};
-use autoactivator_data::Extractor;
 use autoactivator_data::Part;
 use autoactivator_data::origin::difference;
+use autoactivator_data::{Encoder, Extractor};
 use autoactivator_server::{HeldOut, Limits, Options, Server, Token, starter};
 use clap::Args;
 
 use crate::args::{DataArgs, NewModelArgs, RowsArgs};
 use crate::backbones;
+use crate::encoders;
 use crate::image_args::ImageArgs;
 use crate::interrupt;
 use crate::learn::make;
 use crate::rows::{Expected, RowSource};
+use crate::text_args::TextArgs;
 
 /// The environment variables that hold the token and the read token.
 const TOKEN: &str = "AUTOACTIVATOR_TOKEN";
@@ -70,6 +72,9 @@ pub struct ServeArgs {
 
     #[command(flatten)]
     images: ImageArgs,
+
+    #[command(flatten)]
+    texts: TextArgs,
 
     #[command(flatten)]
     new: NewModelArgs,
@@ -140,8 +145,13 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
     let file = ModelFile::lock(&args.model)?;
     let found = if file.exists() { Some(file.read()?) } else { None };
     let expected = Expected::of(found.as_ref(), &args.model);
-    let backbones = backbones::open_to_serve(&args.images, &args.data, &expected)?;
-    let model = open(found, args, backbones.as_ref())?;
+    let encoder = encoders::open_to_serve(&args.images, &args.texts, &args.data, &expected)?;
+    let backbones = if encoder.is_some() || encoders::is_of_sentences(&args.images, &args.data, &expected) {
+        None
+    } else {
+        backbones::open_to_serve(&args.images, &args.data, &expected)?
+    };
+    let model = open(found, args, backbones.as_ref(), encoder.as_ref())?;
     let options = Options {
         listen: args.listen,
         token,
@@ -150,6 +160,7 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
         cors: args.cors.clone(),
         limits: args.limits.limits(),
         backbones,
+        encoder,
         held_out: args
             .held_out
             .as_ref()
@@ -175,15 +186,22 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
 }
 
 /// The model in the file, or a new one, which the server writes once it can start.
-fn open(found: Option<Model>, args: &ServeArgs, backbones: Option<&Extractor>) -> Result<Model> {
-    let origin = backbones.and_then(|backbones| serde_json::to_value(backbones.placed_origin()).ok());
+fn open(
+    found: Option<Model>,
+    args: &ServeArgs,
+    backbones: Option<&Extractor>,
+    encoder: Option<&Encoder>,
+) -> Result<Model> {
+    let of_texts = encoder.map(Encoder::placed_origin);
+    let origin = of_texts.or_else(|| backbones.map(Extractor::placed_origin));
+    let origin = origin.and_then(|origin| serde_json::to_value(origin).ok());
     if let Some(model) = found {
         if let Some(reason) = difference(model.origin(), origin.as_ref()) {
             bail!("{}: {reason}", args.model.display());
         }
         return Ok(model);
     }
-    let model = if args.empty || backbones.is_some() {
+    let model = if args.empty || origin.is_some() {
         let mut model = make(&args.new, &ConsolidationParams::default())?;
         model.set_origin(origin);
         model
@@ -198,7 +216,10 @@ fn open(found: Option<Model>, args: &ServeArgs, backbones: Option<&Extractor>) -
 }
 
 fn held_out(args: &ServeArgs, rows: &Path, model: &Model) -> Result<HeldOut> {
-    let rows = RowsArgs::of_images(rows.to_owned(), args.images.clone(), args.data.clone());
+    let rows = RowsArgs {
+        texts: args.texts.clone(),
+        ..RowsArgs::of_images(rows.to_owned(), args.images.clone(), args.data.clone())
+    };
     let (x, y) = RowSource::open(&rows, Part::Test, &Expected::of(Some(model), &args.model))?.collect(&[])?;
     if let Some(expected) = model.n_features() {
         let found = x.rows().n_features();

@@ -2,6 +2,7 @@
 
 mod common;
 mod photos;
+mod words;
 
 use common::{Workplace, said};
 
@@ -26,6 +27,9 @@ fn every_command_of_the_tutorial_runs() {
         }
     }
     photos::write(&place, "new", "fork", 12);
+    words::write(&place, "cache/autoactivator/backbones/minilm");
+    place.write("tickets.csv", words::intents(12));
+    place.write("questions.txt", "how are you today\nwhat is the time\n");
     let commands = commands();
     assert!(commands.len() > 15, "the tutorial has lost its commands");
     let mut evaluations = Vec::new();

@@ -20,8 +20,11 @@ pub struct Batch {
     pub names: Option<Vec<String>>,
 }
 
+/// Pieces of a source, one after the other.
+pub(crate) type Stream<T> = Box<dyn Iterator<Item = Result<T, Error>> + Send>;
+
 /// A stream of batches, in the order of the source.
-pub type Batches = Box<dyn Iterator<Item = Result<Batch, Error>> + Send>;
+pub type Batches = Stream<Batch>;
 
 impl Batch {
     /// Number of rows.

@@ -1,4 +1,5 @@
-//! Features that were computed before: one file per backbone and settings, looked up by the content of the image.
+//! Features that were computed before: one file per backbone and settings, looked up by the content of the image or
+//! sentence.
 //!
 //! A file is a header and records of one length: SHA-256 of the image's bytes, its features, a checksum. Records are
 //! only ever added, under a lock, so that several processes can share a file. A record that was cut short, as by a killed
@@ -13,10 +14,13 @@ use std::sync::{Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use crate::hash::hex;
-use crate::origin::Identity;
+use crate::origin::{Identity, TextIdentity};
 
 /// Rises whenever the same image and settings give another tensor, so that features of an older version are not reused.
 const PREPROCESSING: u32 = 1;
+
+/// The same for a sentence and its tokens.
+const TOKENISING: u32 = 1;
 
 /// Opens every cache file; the digit rises with the format.
 const MAGIC: &[u8; 8] = b"AAFEAT1\n";
@@ -36,7 +40,7 @@ pub struct Cache {
     folder: PathBuf,
 }
 
-/// SHA-256 of an image's bytes.
+/// SHA-256 of the bytes of an image or sentence.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Content([u8; DIGEST]);
 
@@ -56,7 +60,15 @@ impl Cache {
 
     /// What is kept of one backbone. A file of another kind is replaced.
     pub(crate) fn of(&self, identity: &Identity, n_features: usize) -> Result<Kept, String> {
-        let digest = digest(identity);
+        self.under(digest(identity), n_features)
+    }
+
+    /// What is kept of one sentence encoder.
+    pub(crate) fn of_encoder(&self, identity: &TextIdentity, n_features: usize) -> Result<Kept, String> {
+        self.under(digest_of_encoder(identity), n_features)
+    }
+
+    fn under(&self, digest: [u8; DIGEST], n_features: usize) -> Result<Kept, String> {
         let path = self.folder.join(hex(&digest[..16]) + ".features");
         Kept::open(&path, digest, n_features)
             .map_err(|cause| format!("{}: features are not kept: {cause}", path.display()))
@@ -67,6 +79,17 @@ impl Cache {
 fn digest(identity: &Identity) -> [u8; DIGEST] {
     let Identity { sha256, settings, .. } = identity;
     Sha256::digest(format!("{PREPROCESSING} {sha256} {settings:?}")).into()
+}
+
+/// What tells the features of one sentence encoder from those of another.
+fn digest_of_encoder(identity: &TextIdentity) -> [u8; DIGEST] {
+    let TextIdentity {
+        sha256,
+        tokenizer,
+        settings,
+        ..
+    } = identity;
+    Sha256::digest(format!("text {TOKENISING} {sha256} {tokenizer} {settings:?}")).into()
 }
 
 /// The features of one backbone that are kept.

@@ -1,5 +1,5 @@
-//! Where rows come from: feature tables of all common formats, folders of images behind frozen backbones, and data sets
-//! known by name.
+//! Where rows come from: feature tables of all common formats, folders of images behind frozen backbones, sentences
+//! behind a frozen encoder, and data sets known by name.
 //!
 //! Whatever the source, rows arrive as a stream of [`Batch`]es, so that data larger than memory can be learned.
 //!
@@ -32,6 +32,7 @@
 //! | `images` | folders of images: decoded, resized, taken as pixels |
 //! | `backbones` | frozen ONNX models that turn images into features, on a runtime written in Rust |
 //! | `ort` | the same on ONNX Runtime where that is installed |
+//! | `text` | frozen ONNX models that turn sentences into features, with their `tokenizer.json` |
 //! | `fetch` | `dataset::fetch`: data sets known by name, over HTTP |
 
 #[cfg(feature = "images")]
@@ -49,8 +50,11 @@ mod held_out;
 mod image;
 pub mod origin;
 mod part;
+pub mod sentences;
 pub mod shard;
 pub mod table;
+#[cfg(feature = "images")]
+pub mod text;
 
 #[cfg(feature = "images")]
 pub use backbone::{Backbone, BackboneSpec, Preset, Runtime};
@@ -62,10 +66,14 @@ pub use error::Error;
 pub use extractor::{ExtractOptions, Extractor, ImageRows, Skipped};
 #[cfg(feature = "images")]
 pub use image::{ImageFile, ImageFolder, Pixels, RgbImage, decode, is_image};
-pub use origin::{Channels, Filter, Identity, Layout, Origin, Resize, Settings};
+pub use origin::{
+    Channels, Filter, Identity, Layout, Origin, Pooling, Resize, Settings, TextIdentity, TextSettings,
+};
 pub use part::Part;
 pub use shard::Shard;
 pub use table::{Columns, FeatureTable};
+#[cfg(feature = "images")]
+pub use text::{Encoder, TextSpec};
 
 /// The README's snippets are tests.
 #[cfg(doctest)]

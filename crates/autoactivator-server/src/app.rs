@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use autoactivator::math::alone;
 use autoactivator::{Labels, Model, Table};
-use autoactivator_data::{Extractor, Pixels};
+use autoactivator_data::{Encoder, Extractor, Pixels};
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use crate::body::{Input, Lesson};
 use crate::budget::{Budget, Share};
 use crate::client::Client;
-use crate::describe::image_of;
+use crate::describe::{image_of, is_of_sentences};
 use crate::edition::{Current, Edition};
 use crate::guard::Guard;
 use crate::held_out::HeldOut;
@@ -41,6 +41,9 @@ const SMALL_WORK: usize = 4 << 20;
 /// Multiply-adds of a question that has turns of its own: a fraction of a second.
 const SHORT_WORK: usize = 256 << 20;
 
+/// Bytes of a question about so few words that their encoder needs a fraction of a second.
+const SHORT_TEXTS: usize = 4 << 10;
+
 /// How much work a question is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
@@ -61,6 +64,8 @@ pub(crate) struct App {
     pub(crate) guard: Guard,
     /// The backbones in front of the model, if there are any.
     pub(crate) backbones: Option<Extractor>,
+    /// The sentence encoder in front of the model, if there is one.
+    pub(crate) encoder: Option<Encoder>,
     pub(crate) held_out: Option<HeldOut>,
     pub(crate) digits: Option<Digits>,
     pub(crate) metrics: Metrics,
@@ -118,6 +123,13 @@ impl App {
         if received.bytes.len() > SMALL_BODY || !received.content_type.starts_with("application/json") {
             return Effort::Much;
         }
+        if self.encoder.is_some() && has_texts(&received.bytes) {
+            return if received.bytes.len() > SHORT_TEXTS {
+                Effort::Much
+            } else {
+                Effort::Short
+            };
+        }
         // Each row begins with a bracket, and so does the list of them.
         let brackets = received.bytes.iter().filter(|&&byte| byte == b'[').count();
         let rows = brackets.saturating_sub(1).max(1);
@@ -155,7 +167,7 @@ impl App {
         done.unwrap_or_else(|_| Err(Problem::unavailable("Ending", "the server is shutting down")))
     }
 
-    /// The rows of an input: as given, or computed from images.
+    /// The rows of an input: as given, or computed from images or sentences.
     pub(crate) fn table(
         &self,
         model: &Model,
@@ -165,8 +177,15 @@ impl App {
     ) -> Result<Table, Problem> {
         let images = match input {
             Input::Rows(table) => return in_order(model, table, features),
+            Input::Texts(texts) => return self.sentences(model, &texts, wanted),
             Input::Images(images) => images,
         };
+        if self.encoder.is_some() {
+            return Err(Problem::wrong_model(
+                "TakesTexts",
+                "the model takes sentences, not images: send `texts`",
+            ));
+        }
         let most_bytes = self.limits.decoded_bytes();
         if let Some(backbones) = &self.backbones {
             return Ok(backbones.of_images(&images, most_bytes, wanted)?);
@@ -178,6 +197,26 @@ impl App {
             )
         })?;
         Ok(Extractor::Pixels(Pixels::new(shape)?).of_images(&images, most_bytes, wanted)?)
+    }
+
+    /// The rows of sentences.
+    fn sentences(&self, model: &Model, texts: &[String], wanted: &Wanted) -> Result<Table, Problem> {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        if let Some(encoder) = &self.encoder {
+            return Ok(encoder.of_texts(&texts, wanted)?);
+        }
+        Err(if self.backbones.is_some() || image_of(&**model).is_some() {
+            Problem::wrong_model(
+                "TakesImages",
+                "the model takes images, not sentences: send images",
+            )
+        } else if is_of_sentences(&**model) {
+            let remedy =
+                "the encoder of the model was not found: start the server with the model's --backbone";
+            Problem::wrong_model("TakesRows", remedy)
+        } else {
+            Problem::wrong_model("TakesRows", "the model takes rows, not sentences: send rows")
+        })
     }
 
     /// The rows and labels of a lesson.
@@ -194,6 +233,12 @@ impl App {
         let table = self.table(model, lesson.input, lesson.features.as_deref(), wanted)?;
         Ok((table, labels))
     }
+}
+
+/// Whether a body that is not parsed yet has sentences.
+fn has_texts(bytes: &[u8]) -> bool {
+    const FIELD: &[u8] = b"\"texts\"";
+    bytes.windows(FIELD.len()).any(|window| window == FIELD)
 }
 
 /// Reads a body, as far as the limit and the client's share allow.

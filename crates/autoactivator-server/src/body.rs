@@ -37,18 +37,21 @@ pub enum Input<'a> {
     Rows(Table),
     /// Image files.
     Images(Vec<&'a [u8]>),
+    /// Sentences.
+    Texts(Vec<String>),
 }
 
 impl Input<'_> {
-    /// Number of rows or images.
+    /// Number of rows, images or sentences.
     pub fn len(&self) -> usize {
         match self {
             Self::Rows(table) => table.rows().len(),
             Self::Images(images) => images.len(),
+            Self::Texts(texts) => texts.len(),
         }
     }
 
-    /// Whether there are no rows or images.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -90,7 +93,8 @@ pub struct Addition {
 }
 
 /// Reads examples with their classes: `{"rows": [[...]], "classes": [...]}`, with `weights` if rows are to count more or
-/// less than once, or a form in which each `image` belongs to the last `class` before it.
+/// less than once, the same with `texts` for sentences, or a form in which each `image` belongs to the last `class` before
+/// it.
 pub fn learn<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Result<Lesson<'a>, Problem> {
     let lesson = match Kind::of(content_type)? {
         Kind::Json => learn_json(bytes)?,
@@ -111,7 +115,8 @@ pub fn learn<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Result
     Ok(lesson)
 }
 
-/// Reads rows and a question about them: `{"rows": [[...]], "top": 3}`, or a form with `image` files.
+/// Reads rows and a question about them: `{"rows": [[...]], "top": 3}`, or `{"texts": ["..."]}`, or a form with `image`
+/// files.
 pub fn predict<'a>(content_type: &str, bytes: &'a [u8], limits: &Limits) -> Result<Question<'a>, Problem> {
     let question = match Kind::of(content_type)? {
         Kind::Json => predict_json(bytes)?,
@@ -192,7 +197,7 @@ impl Kind {
 fn check_input(input: &Input<'_>, limits: &Limits) -> Result<(), Problem> {
     if input.is_empty() {
         return Err(Problem::bad_request(
-            "there is no row and no image: give at least one",
+            "there is no row, no image and no sentence: give at least one",
         ));
     }
     if input.len() > limits.rows {
@@ -218,18 +223,38 @@ fn learn_json(bytes: &[u8]) -> Result<Lesson<'static>, Problem> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Body {
-        rows: FlatRows,
+        rows: Option<FlatRows>,
+        texts: Option<Vec<String>>,
         classes: Vec<String>,
         weights: Option<Vec<f64>>,
         features: Option<Vec<String>>,
     }
     let body: Body = from_json(bytes)?;
     Ok(Lesson {
-        input: Input::Rows(body.rows.table()?),
+        input: input(body.rows, body.texts, body.features.as_deref())?,
         classes: body.classes,
         weights: body.weights,
         features: body.features,
     })
+}
+
+/// The rows or the sentences of a body, which has one of them.
+fn input(
+    rows: Option<FlatRows>,
+    texts: Option<Vec<String>>,
+    features: Option<&[String]>,
+) -> Result<Input<'static>, Problem> {
+    match (rows, texts) {
+        (Some(rows), None) => Ok(Input::Rows(rows.table()?)),
+        (None, Some(_)) if features.is_some() => Err(Problem::bad_request(
+            "`features` names the columns of rows: leave it out for `texts`",
+        )),
+        (None, Some(texts)) => Ok(Input::Texts(texts)),
+        (Some(_), Some(_)) => Err(Problem::bad_request("give `rows` or `texts`, not both")),
+        (None, None) => Err(Problem::bad_request(
+            "the JSON cannot be read: missing field `rows`, or `texts` for sentences",
+        )),
+    }
 }
 
 fn learn_form(parts: Vec<Part<'_>>) -> Result<Lesson<'_>, Problem> {
@@ -259,7 +284,8 @@ fn predict_json(bytes: &[u8]) -> Result<Question<'static>, Problem> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Body {
-        rows: FlatRows,
+        rows: Option<FlatRows>,
+        texts: Option<Vec<String>>,
         top: Option<usize>,
         #[serde(default)]
         proba: bool,
@@ -269,7 +295,7 @@ fn predict_json(bytes: &[u8]) -> Result<Question<'static>, Problem> {
     }
     let body: Body = from_json(bytes)?;
     Ok(Question {
-        input: Input::Rows(body.rows.table()?),
+        input: input(body.rows, body.texts, body.features.as_deref())?,
         detail: detail(body.top, body.proba)?,
         reject: rate(body.reject)?,
         features: body.features,

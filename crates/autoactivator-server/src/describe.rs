@@ -2,6 +2,7 @@
 
 use autoactivator::{Error, ImageShape, Learned, Model};
 use autoactivator_data::Origin;
+use autoactivator_data::origin::encoder_of;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -33,9 +34,14 @@ pub(crate) fn image_of(model: &dyn Learned) -> Option<ImageShape> {
         .and_then(|origin| serde_json::from_value(origin.clone()).ok());
     let said = match origin {
         Some(Origin::Pixels(shape)) => Some(shape),
-        Some(Origin::Backbones(_)) => None,
+        Some(Origin::Backbones(_) | Origin::Text(_)) => None,
         None => model.image(),
     };
     let n_features = model.n_features();
     said.filter(|shape| n_features.is_none_or(|n| n == shape.n_values()))
+}
+
+/// Whether the model's rows come from sentences.
+pub(crate) fn is_of_sentences(model: &dyn Learned) -> bool {
+    model.origin().and_then(encoder_of).is_some()
 }

@@ -127,7 +127,11 @@ async fn model(State(app): Shared) -> Response {
     let mut described = describe(&**model, edition.file_bytes);
     described["origin"] = json!(shown_origin(&**model));
     described["image"] = json!(image_of(&**model).filter(|_| app.backbones.is_none()));
-    described["takes"] = json!(if app.backbones.is_some() { "images" } else { "rows" });
+    described["takes"] = json!(match (&app.encoder, &app.backbones) {
+        (Some(_), _) => "texts",
+        (None, Some(_)) => "images",
+        (None, None) => "rows",
+    });
     described["learns"] = json!(abilities.learns);
     described["undo"] = json!(abilities.unlearns);
     described["rejects"] = json!(model.check_rejects().is_ok());
@@ -183,7 +187,7 @@ async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMa
     ask(&app, client, &headers, body, |app, edition, question, wanted| {
         if question.input.len() != 1 {
             return Err(Problem::bad_request(
-                "only one row or image can be explained at a time",
+                "only one row, image or sentence can be explained at a time",
             ));
         }
         let reject = question.reject;

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use autoactivator::{Model, ModelFile};
-use autoactivator_data::Extractor;
+use autoactivator_data::{Encoder, Extractor};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::time::sleep;
@@ -55,6 +55,8 @@ pub struct Options {
     pub limits: Limits,
     /// The backbones in front of the model.
     pub backbones: Option<Extractor>,
+    /// The sentence encoder in front of the model.
+    pub encoder: Option<Encoder>,
     /// Held-out rows to examine the model on.
     pub held_out: Option<HeldOut>,
     /// Whether request logging is off.
@@ -131,6 +133,7 @@ impl Server {
             limits,
             guard: Guard::new(tokens, options.public, options.cors, loopback),
             backbones: options.backbones,
+            encoder: options.encoder,
             held_out: options.held_out.or_else(|| digits.as_ref().map(Digits::held_out)),
             digits,
             metrics: Metrics::default(),

@@ -18,4 +18,7 @@ mod safe;
 mod serving;
 mod soak;
 mod startup;
+mod texts;
 mod versions;
+#[path = "../words/mod.rs"]
+mod words;

@@ -7,7 +7,7 @@ mod input;
 mod output;
 mod preset;
 mod resolve;
-mod runtime;
+pub(crate) mod runtime;
 mod spec;
 
 use std::path::{Path, PathBuf};

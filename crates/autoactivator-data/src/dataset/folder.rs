@@ -28,7 +28,7 @@ pub(super) fn open(folder: &Path, columns: &Columns) -> Result<Dataset, Error> {
 }
 
 /// How the two tables of a folder may be called, gzip or not.
-const PARTS: [(&str, &str); 9] = [
+const PARTS: [(&str, &str); 10] = [
     ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"),
     ("train_features.npy", "test_features.npy"),
     ("train.parquet", "test.parquet"),
@@ -38,6 +38,7 @@ const PARTS: [(&str, &str); 9] = [
     ("train.npy", "test.npy"),
     ("train.safetensors", "test.safetensors"),
     ("train.csv", "test.csv"),
+    ("train.jsonl", "test.jsonl"),
 ];
 
 /// A file of a folder, gzip or not.
@@ -67,7 +68,7 @@ pub(super) fn parts(folder: &Path) -> Result<(PathBuf, PathBuf), Error> {
         }
     }
     let reason = "the folder holds no data set: expected train-images-idx3-ubyte[.gz], train_features.npy, or tables \
-                  called train and test (train.parquet, .arrow, .npz, .npy, .safetensors or train.csv), or train.bin";
+                  called train and test (train.parquet, .arrow, .npz, .npy, .safetensors, .csv or .jsonl), or train.bin";
     Err(bad(folder, reason))
 }
 

@@ -75,6 +75,7 @@ pub fn name_of(path: &Path) -> String {
     let name = last.strip_suffix(".gz").unwrap_or(&last);
     let endings = [
         ".csv",
+        ".jsonl",
         ".parquet",
         ".arrow",
         ".feather",

@@ -39,7 +39,19 @@ pub use rows::natural_order;
 pub use user_folder::user_cache;
 
 /// The data sets known by name. `digits` is built in; the others are folders in a data directory.
-pub const NAMES: [&str; 5] = ["digits", "mnist", "fashion-mnist", "cifar100", "cifar100-lite0"];
+pub const NAMES: [&str; 6] = [
+    "digits",
+    "mnist",
+    "fashion-mnist",
+    "cifar100",
+    "cifar100-lite0",
+    "clinc150",
+];
+
+/// The columns of the text and of the class of a data set of sentences known by name.
+pub fn text_columns(name: &str) -> Option<(&'static str, &'static str)> {
+    (name == "clinc150").then_some(("text", "intent"))
+}
 
 /// Rows to learn from and rows to be examined on.
 #[derive(Clone, Debug)]

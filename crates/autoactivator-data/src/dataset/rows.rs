@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use autoactivator::{ImageShape, Labels, Table, counted};
 
-use super::{Dataset, Split};
+use super::{Dataset, Split, split};
 use crate::batch::Batch;
 use crate::error::{Error, bad};
 use crate::table::{Columns, FeatureTable, NO_CLASSES};
@@ -58,6 +58,15 @@ impl Dataset {
     ) -> Result<Self, Error> {
         let (train, test) = (NamedRows::paired(train)?, NamedRows::paired(test)?);
         Self::new(name, path, train, test, image)
+    }
+
+    /// Makes a data set of the rows of one table, each with its class name: 80/20, class by class, as [`open`] divides a
+    /// table.
+    ///
+    /// [`open`]: super::open
+    pub fn from_table(name: String, path: &Path, rows: (Table, Vec<String>)) -> Result<Self, Error> {
+        let (train, test) = split::split(path, &NamedRows::paired(rows)?)?;
+        Self::new(name, path, train, test, None)
     }
 
     /// Number of classes.

@@ -21,6 +21,7 @@
 mod identity;
 mod resize;
 mod settings;
+mod text;
 
 use std::fmt;
 
@@ -31,6 +32,7 @@ use serde_json::Value;
 pub use identity::Identity;
 pub use resize::{Filter, Resize};
 pub use settings::{Channels, Layout, Settings};
+pub use text::{Pooling, TextIdentity, TextSettings};
 
 /// Where features come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +42,8 @@ pub enum Origin {
     Backbones(Vec<Identity>),
     /// From the pixels of images of this shape.
     Pixels(ImageShape),
+    /// From sentences, through this encoder.
+    Text(TextIdentity),
 }
 
 impl fmt::Display for Origin {
@@ -50,6 +54,7 @@ impl fmt::Display for Origin {
                 write!(f, "{}", names.join(" + "))
             }
             Self::Pixels(shape) => write!(f, "pixels {shape}"),
+            Self::Text(identity) => write!(f, "{identity}"),
         }
     }
 }
@@ -59,11 +64,18 @@ impl Origin {
     /// model.
     #[must_use]
     pub fn without_places(mut self) -> Self {
-        if let Self::Backbones(identities) = &mut self {
-            for identity in identities {
+        match &mut self {
+            Self::Backbones(identities) => {
+                for identity in identities {
+                    identity.place = None;
+                    identity.runtime = None;
+                }
+            }
+            Self::Text(identity) => {
                 identity.place = None;
                 identity.runtime = None;
             }
+            Self::Pixels(_) => {}
         }
         self
     }
@@ -96,15 +108,22 @@ fn same(a: &Value, b: &Value) -> bool {
 
 /// The runtimes that its features were last computed by; none if that is not known, or if there is no backbone.
 pub fn runtimes_of(origin: &Value) -> Option<String> {
-    let Ok(Origin::Backbones(identities)) = Origin::deserialize(origin) else {
-        return None;
+    let runtimes: Vec<Option<String>> = match Origin::deserialize(origin).ok()? {
+        Origin::Backbones(identities) => identities.into_iter().map(|identity| identity.runtime).collect(),
+        Origin::Text(identity) => vec![identity.runtime],
+        Origin::Pixels(_) => Vec::new(),
     };
-    let mut runtimes: Vec<String> = identities
-        .into_iter()
-        .filter_map(|identity| identity.runtime)
-        .collect();
+    let mut runtimes: Vec<String> = runtimes.into_iter().flatten().collect();
     runtimes.dedup();
     (!runtimes.is_empty()).then(|| runtimes.join(" and "))
+}
+
+/// The sentence encoder that rows come from; none if they come from anything else.
+pub fn encoder_of(origin: &Value) -> Option<TextIdentity> {
+    match Origin::deserialize(origin) {
+        Ok(Origin::Text(identity)) => Some(identity),
+        _ => None,
+    }
 }
 
 /// An origin in words; JSON that is not an [`Origin`] is returned as it is.

@@ -257,7 +257,7 @@ impl ArrayBatches {
 
 /// Opens a file that holds several arrays: features, and labels where there are any.
 pub(super) fn open_among(path: &Path, arrays: &[Array], columns: &Columns) -> Opened {
-    columns.refuse_weight(path)?;
+    columns.refuse_records(path)?;
     let (features, labels) = pick(path, arrays, columns)?;
     let names = labels.map(|labels| labels.read_names()).transpose()?;
     Ok(ArrayTable::new(features, names)?.boxed())

@@ -10,6 +10,7 @@ use crate::error::{Error, bad};
 use autoactivator::Input;
 
 use super::reading::Choice;
+use super::text_column;
 
 /// Which columns to read, and how a csv file is written where that is not clear from its content.
 ///
@@ -19,6 +20,9 @@ pub struct Columns {
     /// The names of the features, or their numbers from 1 where a csv file has no header; when empty, all columns that
     /// can be features.
     pub features: Vec<String>,
+    /// The name of the column of text, or its number like that of the class. Its sentences are what the rows are made
+    /// from, so no column is a feature.
+    pub text: Option<String>,
     /// The name of the class, or its number from 1 where a csv file has no header. By default the column called `class`
     /// or `label`, and else the last one of a csv file. For npy and idx files, the path of the file of labels.
     pub label: Option<String>,
@@ -42,12 +46,12 @@ impl Columns {
     /// Refuses columns that are named for data that has none.
     pub fn refuse(&self, path: &Path) -> Result<(), Error> {
         self.refuse_weight(path)?;
-        if self.label.is_none() && self.features.is_empty() {
+        if self.label.is_none() && self.features.is_empty() && self.text.is_none() {
             return Ok(());
         }
         Err(bad(
             path,
-            "is no table: --label and --columns choose columns of a table",
+            "is no table: --label, --columns and --text choose columns of a table",
         ))
     }
 
@@ -57,7 +61,19 @@ impl Columns {
             None => Ok(()),
             Some(_) => Err(bad(
                 path,
-                "has no columns: --weight chooses a column of a csv, Parquet or Arrow table",
+                "has no columns: --weight chooses a column of a csv, Parquet, Arrow or JSON lines table",
+            )),
+        }
+    }
+
+    /// Refuses columns that an array does not have: those of weights and of text.
+    pub(super) fn refuse_records(&self, path: &Path) -> Result<(), Error> {
+        self.refuse_weight(path)?;
+        match self.text {
+            None => Ok(()),
+            Some(_) => Err(bad(
+                path,
+                "holds no text: --text chooses a column of a csv, Parquet, Arrow or JSON lines table",
             )),
         }
     }
@@ -74,10 +90,6 @@ pub(super) enum Use {
     /// One number per row.
     Number,
     /// A list of numbers per row.
-    #[cfg_attr(
-        not(feature = "parquet"),
-        allow(dead_code, reason = "only Parquet and Arrow hold lists")
-    )]
     List,
     /// Text, or anything else that is not a number.
     Other,
@@ -88,6 +100,8 @@ pub(super) enum Use {
 pub(super) struct Chosen {
     /// One list column, or number columns.
     pub features: Vec<usize>,
+    /// The column of text that rows are made from; with one, there are no features.
+    pub text: Option<usize>,
     pub label: Option<(usize, Choice)>,
     /// The weights of the rows.
     pub weight: Option<usize>,
@@ -122,9 +136,10 @@ pub(super) struct Records<'a> {
 pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, String> {
     let columns = records.columns;
     check_distinct(columns.iter().map(|(name, _)| name.as_str()))?;
-    let left_out: Vec<usize> = (0..columns.len())
-        .filter(|&at| Some(at) == records.index || columns[at].0 == PANDAS_INDEX)
-        .collect();
+    if let Some(text) = &wanted.text {
+        return text_column::choose(records, wanted, text);
+    }
+    let left_out = left_out(records);
     let weight = weight(columns, wanted)?;
     let apart: Vec<usize> = left_out.iter().copied().chain(weight).collect();
     let label = label(records, wanted, &apart)?;
@@ -165,9 +180,16 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, 
         name: name.filter(|at| !features.contains(at) && Some(*at) != label_at && Some(*at) != weight),
         weight,
         features: in_order(columns, features, wanted)?,
+        text: None,
         label,
         left_out,
     })
+}
+
+/// Columns that only number the rows.
+pub(super) fn left_out(records: &Records<'_>) -> Vec<usize> {
+    let numbers = |&at: &usize| Some(at) == records.index || records.columns[at].0 == PANDAS_INDEX;
+    (0..records.columns.len()).filter(numbers).collect()
 }
 
 /// Columns of numbers that nobody named, beside a column of lists.
@@ -186,7 +208,7 @@ fn numbers_beside(
 }
 
 /// The column of weights.
-fn weight(columns: &[(String, Use)], wanted: &Columns) -> Result<Option<usize>, String> {
+pub(super) fn weight(columns: &[(String, Use)], wanted: &Columns) -> Result<Option<usize>, String> {
     let Some(name) = &wanted.weight else {
         return Ok(None);
     };
@@ -299,7 +321,7 @@ pub(super) fn check_distinct<'a>(names: impl Iterator<Item = &'a str>) -> Result
 }
 
 /// The position of a column.
-fn place(columns: &[(String, Use)], name: &str, what: &str) -> Result<usize, String> {
+pub(super) fn place(columns: &[(String, Use)], name: &str, what: &str) -> Result<usize, String> {
     let found = columns.iter().position(|(other, _)| other == name);
     found.ok_or_else(|| {
         let there: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).take(20).collect();
@@ -338,7 +360,7 @@ fn all_features(columns: &[(String, Use)], others: impl Fn(&usize) -> bool) -> R
 fn not_a_feature(name: &str) -> String {
     format!(
         "column '{name}' does not hold numbers, or one list of numbers a row, and cannot be a feature: choose the \
-         features with --columns, or the class with --label"
+         features with --columns, or the class with --label; sentences are read with --text {name}"
     )
 }
 

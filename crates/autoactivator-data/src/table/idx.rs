@@ -19,7 +19,7 @@ const LABELS_MAGIC: u32 = 0x0801;
 
 /// Opens a file of images; its labels are in `columns.label`, or in the file beside it that is named as for MNIST.
 pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
-    columns.refuse_weight(path)?;
+    columns.refuse_records(path)?;
     let images = array(path, IMAGES_MAGIC, "images")?;
     let names = columns.label_file(labels_beside(path)).map(|file| {
         let labels = array(&file, LABELS_MAGIC, "labels")?;

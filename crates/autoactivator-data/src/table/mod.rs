@@ -1,6 +1,6 @@
 //! Feature tables: [`FeatureTable::open`] finds out what a file holds, [`FeatureTable::batches`] streams its rows.
 //!
-//! The content decides the format, not the name. csv, Parquet and Arrow files hold records; npy, npz, safetensors and
+//! The content decides the format, not the name. csv, Parquet, Arrow and JSON lines files hold records; npy, npz, safetensors and
 //! idx files hold arrays. [`TableWriter`] is the way back.
 //!
 //! ```
@@ -39,6 +39,7 @@ mod claims;
 mod columns;
 mod csv;
 mod idx;
+mod jsonl;
 mod kind;
 mod measurement;
 mod npy;
@@ -52,6 +53,8 @@ mod safetensors;
 mod source;
 #[cfg(test)]
 mod testing;
+mod text_column;
+mod text_table;
 mod write;
 
 use std::fs::File;
@@ -63,12 +66,14 @@ use serde_json::Value;
 
 use crate::batch::{Batch, Batches};
 use crate::error::{Error, bad, io_error};
+use crate::sentences::SentenceBatches;
 pub use answer::AnswerRow;
 pub use arrow::AnswerTable;
 pub use columns::Columns;
 use measurement::Values;
 pub use reading::{Choice, ClassColumn, Reading};
 use source::Source;
+pub use text_table::TextTable;
 pub use write::TableWriter;
 
 /// The name of the threads that read Parquet and Arrow files.
@@ -79,6 +84,9 @@ pub const READER: &str = "table reader";
 
 /// About how many values a batch holds: few beside the memory of a machine, many beside the cost of handing them over.
 const BATCH_VALUES: usize = 1 << 20;
+
+/// How many sentences are handed over together.
+const SENTENCES: usize = 2048;
 
 /// A row with more features than this means a damaged header.
 const MAX_FEATURES: u64 = 1 << 22;
@@ -117,6 +125,11 @@ const ORIGIN: &str = "autoactivator.origin";
 trait Content: Send + Sync {
     fn batches(&self) -> Result<Batches, Error>;
 
+    /// Streams the column of text that was chosen; the default is for arrays, which have none and refuse it on opening.
+    fn sentences(&self) -> Result<SentenceBatches, Error> {
+        Ok(Box::new(std::iter::empty()))
+    }
+
     /// How the table was read; the default is for rows without names.
     fn reading(&self) -> Reading {
         Reading::default()
@@ -137,6 +150,9 @@ impl FeatureTable {
     /// Only the start of the file is read here, and the labels of arrays. What is wrong with a row shows in
     /// [`batches`](Self::batches).
     pub fn open(path: &Path, columns: &Columns) -> Result<Self, Error> {
+        if columns.text.is_some() {
+            return Err(bad(path, text_table::NEEDS_ENCODER));
+        }
         let (shape, content) = open_content(path, columns)?;
         if shape.n_features as u64 > MAX_FEATURES {
             let reason = format!(
@@ -248,8 +264,10 @@ fn open_unpacked(path: &Path, columns: &Columns) -> Opened {
         npy::open(path, columns)
     } else if start.starts_with(&[0, 0, 8]) || name.contains("-idx") {
         idx::open(path, columns)
+    } else if start.starts_with(b"{") {
+        jsonl::open(path, columns)
     } else if let Some(known) = foreign(&start) {
-        let reason = format!("this is {known}, which cannot be read: write it as csv or Parquet");
+        let reason = format!("this is {known}, which cannot be read: write it as csv, Parquet or JSON lines");
         Err(bad(path, reason))
     } else if [".npy", ".npy.gz"].iter().any(|ending| name.ends_with(ending)) {
         Err(bad(path, "not an npy file: write it with `numpy.save`"))
@@ -260,9 +278,8 @@ fn open_unpacked(path: &Path, columns: &Columns) -> Opened {
 
 /// What a file is that holds no table which could be read, by its first bytes.
 fn foreign(start: &[u8]) -> Option<&'static str> {
-    let known: [(&[u8], &str); 10] = [
-        (b"{", "JSON, or JSON lines"),
-        (b"[", "JSON"),
+    let known: [(&[u8], &str); 9] = [
+        (b"[", "a JSON list"),
         (b"<", "HTML or XML"),
         (b"%PDF", "a PDF document"),
         (b"\x89HDF", "an HDF5 file"),

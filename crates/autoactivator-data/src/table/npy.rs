@@ -21,7 +21,7 @@ const LONGEST_HEADER: u64 = 1 << 20;
 
 /// Opens a file of features.
 pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
-    columns.refuse_weight(path)?;
+    columns.refuse_records(path)?;
     let file = path.to_owned();
     let features = array(path, "", Arc::new(move || Source::open(&file)))?;
     let labels = columns.label_file(labels_beside(path));

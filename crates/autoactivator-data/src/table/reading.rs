@@ -36,6 +36,8 @@ pub enum Choice {
     Last,
     /// It is the only one that is not among the model's features.
     Other,
+    /// It is the only one beside the text.
+    BesideText,
 }
 
 impl fmt::Display for ClassColumn {
@@ -45,6 +47,7 @@ impl fmt::Display for ClassColumn {
             Choice::Named => "by its name",
             Choice::Last => "the last one",
             Choice::Other => "the only one that is no feature",
+            Choice::BesideText => "the only one beside the text",
         };
         write!(f, "{} ({why})", self.name)
     }

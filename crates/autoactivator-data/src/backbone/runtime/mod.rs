@@ -61,7 +61,7 @@ impl Runtime {
 }
 
 /// A model that is ready to run. Its errors leave the name of the file to the caller.
-pub(super) trait Network: Send + Sync {
+pub(crate) trait Network: Send + Sync {
     /// Name and version of the runtime.
     fn runtime(&self) -> String;
 
@@ -70,6 +70,9 @@ pub(super) trait Network: Send + Sync {
 
     /// Runs the model on its only input, and returns the output of this name.
     fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String>;
+
+    /// Runs the model on matrices of whole numbers, each for the input of this name, and returns the output of this name.
+    fn run_on_tokens(&self, inputs: &[(&str, Tokens)], output: &str) -> Result<Tensor, String>;
 }
 
 /// Why ONNX Runtime does not run a model.
@@ -95,7 +98,7 @@ impl fmt::Display for Refusal {
 }
 
 /// Loads the bytes of an ONNX file. With a note for the user if another runtime runs it than was to be expected.
-pub(super) fn load(runtime: Runtime, onnx: Vec<u8>) -> Result<(Box<dyn Network>, Option<String>), String> {
+pub(crate) fn load(runtime: Runtime, onnx: Vec<u8>) -> Result<(Box<dyn Network>, Option<String>), String> {
     let refusal = match runtime {
         Runtime::Rten => None,
         Runtime::OnnxRuntime | Runtime::Auto => match OnnxRuntime::load(&onnx) {
@@ -121,19 +124,21 @@ fn note(refusal: &Refusal) -> Option<String> {
 
 /// The inputs and outputs of a model.
 #[derive(Clone)]
-pub(super) struct Graph {
-    pub(super) inputs: Vec<Port>,
-    pub(super) outputs: Vec<Port>,
+pub(crate) struct Graph {
+    pub(crate) inputs: Vec<Port>,
+    pub(crate) outputs: Vec<Port>,
 }
 
 /// An input or output.
 #[derive(Clone)]
-pub(super) struct Port {
-    pub(super) name: String,
+pub(crate) struct Port {
+    pub(crate) name: String,
     /// Whether its values are 32-bit floats.
-    pub(super) is_float: bool,
+    pub(crate) is_float: bool,
+    /// Whether its values are whole numbers of 32 or 64 bits.
+    pub(crate) is_integer: bool,
     /// Its dimensions, as far as they are fixed; none when not even their number is known.
-    pub(super) shape: Option<Vec<Option<usize>>>,
+    pub(crate) shape: Option<Vec<Option<usize>>>,
 }
 
 impl fmt::Display for Port {
@@ -152,13 +157,19 @@ impl fmt::Display for Port {
 }
 
 /// Several inputs or outputs, for a message.
-pub(super) fn list(ports: &[Port]) -> String {
+pub(crate) fn list(ports: &[Port]) -> String {
     ports.iter().map(Port::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Values in row-major order.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tensor {
-    pub(super) shape: Vec<usize>,
-    pub(super) values: Vec<f32>,
+pub(crate) struct Tensor {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Vec<f32>,
+}
+
+/// A matrix of whole numbers in row-major order, such as the tokens of some sentences.
+pub(crate) struct Tokens {
+    pub(crate) shape: [usize; 2],
+    pub(crate) values: Vec<i32>,
 }

@@ -1,6 +1,6 @@
 //! Stands in for ONNX Runtime in a build without it: every model is refused with the name of the feature.
 
-use super::{Graph, Network, Refusal, Tensor};
+use super::{Graph, Network, Refusal, Tensor, Tokens};
 
 pub(super) enum OnnxRuntime {}
 
@@ -21,6 +21,10 @@ impl Network for OnnxRuntime {
     }
 
     fn run(&self, _input: Tensor, _output: &str) -> Result<Tensor, String> {
+        match *self {}
+    }
+
+    fn run_on_tokens(&self, _inputs: &[(&str, Tokens)], _output: &str) -> Result<Tensor, String> {
         match *self {}
     }
 }

@@ -1,6 +1,6 @@
 //! Stands in for `rten` in a build without it: every model is refused with the name of the feature.
 
-use super::{Graph, Network, Tensor};
+use super::{Graph, Network, Tensor, Tokens};
 
 pub(super) enum PureRust {}
 
@@ -20,6 +20,10 @@ impl Network for PureRust {
     }
 
     fn run(&self, _input: Tensor, _output: &str) -> Result<Tensor, String> {
+        match *self {}
+    }
+
+    fn run_on_tokens(&self, _inputs: &[(&str, Tokens)], _output: &str) -> Result<Tensor, String> {
         match *self {}
     }
 }

@@ -7,11 +7,11 @@ use std::num::NonZero;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-use ort::session::Session;
+use ort::session::{Session, SessionInputValue, SessionOutputs};
 use ort::value::{Outlet, Tensor as OrtTensor, TensorElementType, ValueType};
 
 use super::library::{Library, library};
-use super::{Graph, Network, Port, Refusal, Tensor};
+use super::{Graph, Network, Port, Refusal, Tensor, Tokens};
 
 /// Each session has its own copy of the weights: all copies together take about this many bytes at most, and large
 /// models make do with fewer sessions.
@@ -106,6 +106,13 @@ impl Network for OnnxRuntime {
         self.give_back(session);
         result
     }
+
+    fn run_on_tokens(&self, inputs: &[(&str, Tokens)], output: &str) -> Result<Tensor, String> {
+        let mut session = self.take()?;
+        let result = run_on_tokens(&mut session, inputs, output);
+        self.give_back(session);
+        result
+    }
 }
 
 fn session(library: &Library, onnx: &[u8], threads: usize) -> Result<Session, String> {
@@ -127,6 +134,35 @@ fn run(session: &mut Session, input: Tensor, output: &str) -> Result<Tensor, Str
     let outputs = session
         .run(ort::inputs![input])
         .map_err(|error| error.to_string())?;
+    floats(&outputs, output)
+}
+
+fn run_on_tokens(session: &mut Session, inputs: &[(&str, Tokens)], output: &str) -> Result<Tensor, String> {
+    let short: Vec<String> = session
+        .inputs()
+        .iter()
+        .filter(|input| element(input) == Some(TensorElementType::Int32))
+        .map(|input| input.name().to_owned())
+        .collect();
+    let mut named = Vec::with_capacity(inputs.len());
+    for (name, tokens) in inputs {
+        let shape = tokens.shape.to_vec();
+        let value: SessionInputValue<'_> = if short.iter().any(|other| other == name) {
+            let made = OrtTensor::from_array((shape, tokens.values.clone()));
+            made.map_err(|error| error.to_string())?.into()
+        } else {
+            let wide: Vec<i64> = tokens.values.iter().map(|&value| i64::from(value)).collect();
+            let made = OrtTensor::from_array((shape, wide));
+            made.map_err(|error| error.to_string())?.into()
+        };
+        named.push(((*name).to_owned(), value));
+    }
+    let outputs = session.run(named).map_err(|error| error.to_string())?;
+    floats(&outputs, output)
+}
+
+/// The values of the output of this name.
+fn floats(outputs: &SessionOutputs<'_>, output: &str) -> Result<Tensor, String> {
     let value = outputs
         .get(output)
         .ok_or_else(|| format!("there is no output `{output}`"))?;
@@ -139,6 +175,14 @@ fn run(session: &mut Session, input: Tensor, output: &str) -> Result<Tensor, Str
     })
 }
 
+/// The kind of the values of an input; none if it is not a tensor.
+fn element(outlet: &Outlet) -> Option<TensorElementType> {
+    match outlet.dtype() {
+        ValueType::Tensor { ty, .. } => Some(*ty),
+        _ => None,
+    }
+}
+
 fn port(outlet: &Outlet) -> Port {
     let (is_float, shape) = match outlet.dtype() {
         ValueType::Tensor { ty, shape, .. } => {
@@ -147,9 +191,11 @@ fn port(outlet: &Outlet) -> Port {
         }
         _ => (false, None),
     };
+    let integers = [TensorElementType::Int32, TensorElementType::Int64];
     Port {
         name: outlet.name().to_owned(),
         is_float,
+        is_integer: element(outlet).is_some_and(|kind| integers.contains(&kind)),
         shape,
     }
 }

@@ -8,7 +8,7 @@ use rten::{
 };
 use rten_tensor::Layout;
 
-use super::{Graph, Network, Port, Tensor};
+use super::{Graph, Network, Port, Tensor, Tokens};
 
 /// The version of `rten`, as far as `Cargo.toml` states it.
 const VERSION: &str = "0.27";
@@ -43,6 +43,9 @@ impl PureRust {
             is_float: node
                 .dtype()
                 .is_none_or(|kind| kind == ValueType::Tensor(DataType::Float)),
+            is_integer: node
+                .dtype()
+                .is_none_or(|kind| kind == ValueType::Tensor(DataType::Int32)),
             shape: node.shape().map(|sides| sides.into_iter().map(fixed).collect()),
         })
     }
@@ -61,20 +64,37 @@ impl Network for PureRust {
     }
 
     fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String> {
-        // Several threads run the model at once, each with images of its own, so each run keeps to one thread.
-        thread_local! {
-            static THREAD: Arc<ThreadPool> = Arc::new(ThreadPool::with_num_threads(1));
-        }
-        let options = RunOptions::default().with_thread_pool(Some(THREAD.with(Arc::clone)));
-        let to = self.model.node_id(output).map_err(|error| error.to_string())?;
         let &[from] = self.model.input_ids() else {
             return Err("it takes several inputs".to_owned());
         };
         let input =
             Value::from_shape(input.shape.as_slice(), input.values).map_err(|error| error.to_string())?;
+        self.run_on(vec![(from, input)], output)
+    }
+
+    fn run_on_tokens(&self, inputs: &[(&str, Tokens)], output: &str) -> Result<Tensor, String> {
+        let mut named = Vec::with_capacity(inputs.len());
+        for (name, tokens) in inputs {
+            let from = self.model.node_id(name).map_err(|error| error.to_string())?;
+            let input = Value::from_shape(tokens.shape.as_slice(), tokens.values.clone());
+            named.push((from, input.map_err(|error| error.to_string())?));
+        }
+        self.run_on(named, output)
+    }
+}
+
+impl PureRust {
+    fn run_on(&self, inputs: Vec<(NodeId, Value)>, output: &str) -> Result<Tensor, String> {
+        // Several threads run the model at once, each with rows of its own, so each run keeps to one thread.
+        thread_local! {
+            static THREAD: Arc<ThreadPool> = Arc::new(ThreadPool::with_num_threads(1));
+        }
+        let options = RunOptions::default().with_thread_pool(Some(THREAD.with(Arc::clone)));
+        let to = self.model.node_id(output).map_err(|error| error.to_string())?;
+        let inputs = inputs.into_iter().map(|(from, input)| (from, input.into()));
         let mut values = self
             .model
-            .run(vec![(from, input.into())], &[to], Some(options))
+            .run(inputs.collect(), &[to], Some(options))
             .map_err(|error| error.to_string())?;
         let tensor = values.pop().and_then(Value::into_tensor::<f32>);
         let tensor = tensor.ok_or_else(|| format!("the output `{output}` does not hold 32-bit floats"))?;

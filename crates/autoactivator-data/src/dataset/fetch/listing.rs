@@ -46,6 +46,8 @@ pub enum Place {
     Fetchable,
     /// Not here, and no mirror has it: its features must be made from images with a backbone.
     MadeFromImages,
+    /// Not here, and no mirror has it: it comes from those who published it.
+    Published,
 }
 
 /// Every data set known by name, and whether it is in one of these folders. Files are judged by their names alone.
@@ -56,6 +58,7 @@ pub fn list(folders: &[PathBuf]) -> Vec<Listed> {
         ("fashion-mnist", 70_000, 10),
         ("cifar100", 60_000, 100),
         ("cifar100-lite0", 60_000, 100),
+        ("clinc150", 19_500, 150),
     ];
     let catalogue = Catalogue::published();
     let listed = known.into_iter().map(|(name, rows, classes)| Listed {
@@ -88,6 +91,7 @@ fn find(name: &str, catalogue: &Catalogue, folders: &[PathBuf]) -> Place {
     }
     match catalogue.find(name) {
         Some(_) => Place::Fetchable,
+        None if crate::dataset::text_columns(name).is_some() => Place::Published,
         None => Place::MadeFromImages,
     }
 }
@@ -126,6 +130,7 @@ mod tests {
         let state = |name: &str| find(name, &Catalogue::published(), std::slice::from_ref(&folder));
         assert_eq!(state("mnist"), Place::Fetchable);
         assert_eq!(state("cifar100-lite0"), Place::MadeFromImages);
+        assert_eq!(state("clinc150"), Place::Published);
         assert_eq!(state("digits"), Place::BuiltIn);
 
         let part = folder.join("cifar100.part");

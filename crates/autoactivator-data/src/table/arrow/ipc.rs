@@ -13,11 +13,12 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::ipc_claims;
 use super::ordered::in_order;
-use super::record::Record;
-use crate::batch::Batches;
+use super::record::{Piece, Record};
+use crate::batch::{Batches, Stream};
 use crate::error::{Error, bad, io_error};
+use crate::sentences::SentenceBatches;
 use crate::table::reading::Reading;
-use crate::table::{Columns, Content, NO_ROWS, Opened, batch_rows, read_start};
+use crate::table::{Columns, Content, NO_ROWS, Opened, SENTENCES, batch_rows, read_start};
 
 /// Opens a file or a stream.
 pub(super) fn open(path: &Path, columns: &Columns) -> Opened {
@@ -91,16 +92,26 @@ impl Content for Ipc {
     }
 
     fn batches(&self) -> Result<Batches, Error> {
+        Ok(self.stream(batch_rows(self.record.n_features.unwrap_or(1))))
+    }
+
+    fn sentences(&self) -> Result<SentenceBatches, Error> {
+        Ok(self.stream(SENTENCES))
+    }
+}
+
+impl Ipc {
+    /// All rows, `rows` at a time.
+    fn stream<T: Piece>(&self, rows: usize) -> Stream<T> {
         let (path, record) = (self.path.clone(), self.record.clone());
-        Ok(in_order(&self.path, 1, Arc::new(move |_| read(&path, &record))))
+        in_order(&self.path, 1, Arc::new(move |_| read(&path, &record, rows)))
     }
 }
 
 /// All rows of a file, on this thread.
-fn read(path: &Path, record: &Record) -> Result<Batches, Error> {
+fn read<T: Piece>(path: &Path, record: &Record, rows: usize) -> Result<Stream<T>, Error> {
     let (_, records) = records(path)?;
     let (path, record) = (path.to_owned(), record.clone());
-    let rows = batch_rows(record.n_features.unwrap_or(1));
     // Written in one piece, a record batch can be as large as the file.
     let pieces = records.flat_map(move |read| -> Records {
         match read {
@@ -114,8 +125,8 @@ fn read(path: &Path, record: &Record) -> Result<Batches, Error> {
     let mut row = 0;
     Ok(Box::new(pieces.map(move |read| {
         let read = read.map_err(|cause| damaged(&path, &cause))?;
-        let batch = record.rows(&read, row).map_err(|reason| bad(&path, reason))?;
-        row += batch.len();
-        Ok(batch)
+        let piece = T::of(&record, &read, row).map_err(|reason| bad(&path, reason))?;
+        row += read.num_rows();
+        Ok(piece)
     })))
 }

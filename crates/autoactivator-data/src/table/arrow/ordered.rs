@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use crate::batch::{Batch, Batches};
+use crate::batch::Stream;
 use crate::error::{Error, bad, io_error};
 use crate::table::READER;
 
@@ -18,10 +18,10 @@ use crate::table::READER;
 const AHEAD: usize = 32;
 
 /// Reads one part of a file.
-pub(super) type ReadPart = Arc<dyn Fn(usize) -> Result<Batches, Error> + Send + Sync>;
+pub(super) type ReadPart<T> = Arc<dyn Fn(usize) -> Result<Stream<T>, Error> + Send + Sync>;
 
 /// The batches of all parts, part after part. Each core reads one part at a time.
-pub(super) fn in_order(path: &Path, n_parts: usize, read: ReadPart) -> Batches {
+pub(super) fn in_order<T: Send + 'static>(path: &Path, n_parts: usize, read: ReadPart<T>) -> Stream<T> {
     let n_threads = thread::available_parallelism().map_or(1, NonZero::get);
     Box::new(InOrder {
         path: path.to_owned(),
@@ -50,22 +50,22 @@ fn damaged(path: &Path) -> Error {
     bad(path, "damaged: it cannot be read to its end; write it again")
 }
 
-struct InOrder {
+struct InOrder<T> {
     path: PathBuf,
-    read: ReadPart,
+    read: ReadPart<T>,
     n_parts: usize,
     started: usize,
     n_threads: usize,
-    parts: VecDeque<Receiver<Message>>,
+    parts: VecDeque<Receiver<Message<T>>>,
 }
 
-enum Message {
-    Batch(Result<Batch, Error>),
+enum Message<T> {
+    Batch(Result<T, Error>),
     /// The part is complete; without this message its thread has died.
     End,
 }
 
-impl InOrder {
+impl<T: Send + 'static> InOrder<T> {
     fn start(&mut self) {
         let (sender, receiver) = sync_channel(AHEAD);
         let (read, part) = (self.read.clone(), self.started);
@@ -92,8 +92,8 @@ impl InOrder {
     }
 }
 
-impl Iterator for InOrder {
-    type Item = Result<Batch, Error>;
+impl<T: Send + 'static> Iterator for InOrder<T> {
+    type Item = Result<T, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -119,7 +119,7 @@ impl Iterator for InOrder {
     }
 }
 
-impl InOrder {
+impl<T> InOrder<T> {
     fn stop(&mut self) {
         self.parts.clear();
         self.started = self.n_parts;

@@ -16,11 +16,12 @@ use parquet::arrow::arrow_reader::{
 
 use super::ordered::in_order;
 use super::pages::Pages;
-use super::record::Record;
-use crate::batch::{Batch, Batches};
+use super::record::{Piece, Record};
+use crate::batch::{Batch, Batches, Stream};
 use crate::error::{Error, bad, io_error};
+use crate::sentences::SentenceBatches;
 use crate::table::reading::Reading;
-use crate::table::{Columns, Content, NO_ROWS, Opened, batch_rows};
+use crate::table::{Columns, Content, NO_ROWS, Opened, SENTENCES, batch_rows};
 
 /// The fewest columns that are worth a thread of their own.
 const SLICE: usize = 16;
@@ -75,7 +76,7 @@ struct Parquet {
 
 /// The length of the first list, when the schema does not state it: all others must be as long.
 fn first_width(content: &Parquet) -> Result<usize, Error> {
-    match content.group(0, 1)?.next() {
+    match content.group::<Batch>(0, 1)?.next() {
         Some(batch) => Ok(batch?.x.rows().n_features()),
         None => Err(bad(&content.path, NO_ROWS)),
     }
@@ -83,7 +84,7 @@ fn first_width(content: &Parquet) -> Result<usize, Error> {
 
 impl Parquet {
     /// The rows of one group, `rows` at a time.
-    fn group(&self, group: usize, rows: usize) -> Result<Batches, Error> {
+    fn group<T: Piece>(&self, group: usize, rows: usize) -> Result<Stream<T>, Error> {
         let path = self.path.clone();
         let damaged = {
             let path = path.clone();
@@ -106,9 +107,9 @@ impl Parquet {
         let mut row = self.first_rows[group];
         Ok(Box::new(reader.map(move |read| {
             let read = read.map_err(|cause| damaged(cause.to_string()))?;
-            let batch = record.rows(&read, row).map_err(|reason| bad(&path, reason))?;
-            row += batch.len();
-            Ok(batch)
+            let piece = T::of(&record, &read, row).map_err(|reason| bad(&path, reason))?;
+            row += read.num_rows();
+            Ok(piece)
         })))
     }
 }
@@ -140,6 +141,10 @@ impl Content for Parquet {
             _ => side_by_side(streams),
         })
     }
+
+    fn sentences(&self) -> Result<SentenceBatches, Error> {
+        Ok(self.clone().stream(SENTENCES))
+    }
 }
 
 impl Parquet {
@@ -152,6 +157,7 @@ impl Parquet {
         };
         let record = Record {
             features: features.to_vec(),
+            text: None,
             label: self.record.label.clone().filter(|_| first),
             weight: self.record.weight.clone().filter(|_| first),
             name: self.record.name.clone().filter(|_| first),
@@ -166,7 +172,7 @@ impl Parquet {
     }
 
     /// All row groups, `rows` at a time.
-    fn stream(self, rows: usize) -> Batches {
+    fn stream<T: Piece>(self, rows: usize) -> Stream<T> {
         let (path, n_groups) = (self.path.clone(), self.first_rows.len() - 1);
         in_order(&path, n_groups, Arc::new(move |group| self.group(group, rows)))
     }

@@ -15,6 +15,7 @@ use arrow_schema::{DataType, Field, Schema};
 use autoactivator::Table;
 
 use crate::batch::Batch;
+use crate::sentences::{Sentences, check_sentence};
 use crate::table::Shape;
 use crate::table::claims;
 use crate::table::columns::{Columns, Records, Use, choose};
@@ -24,6 +25,8 @@ use crate::table::reading::{ClassColumn, Reading};
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub features: Vec<String>,
+    /// The column of text that rows are made from; with one, there are no features.
+    pub text: Option<String>,
     pub label: Option<String>,
     pub weight: Option<String>,
     pub name: Option<String>,
@@ -55,7 +58,7 @@ impl Record {
             },
             (features, _) => Some(features.len()),
         };
-        if n_features == Some(0) {
+        if n_features == Some(0) && chosen.text.is_none() {
             return Err("rows have no features".to_owned());
         }
         let features: Vec<String> = chosen.features.iter().map(|&at| name_of(at)).collect();
@@ -77,12 +80,13 @@ impl Record {
             chosen,
         });
         Ok(Self {
+            text: chosen.text.map(name_of),
             label: chosen.label.map(|(at, _)| name_of(at)),
             weight: chosen.weight.map(name_of),
             name: chosen.name.map(name_of),
             n_features,
             reading: Reading {
-                features: (!is_list).then(|| features.clone()),
+                features: (!is_list && chosen.text.is_none()).then(|| features.clone()),
                 class,
                 weight: chosen.weight.map(|at| format!("column '{}'", name_of(at))),
                 notes: left_out.chain(beside).collect(),
@@ -104,19 +108,14 @@ impl Record {
     /// Whether a column is read.
     pub fn reads(&self, field: &Field) -> bool {
         let name = field.name();
-        let others = [&self.label, &self.weight, &self.name];
+        let others = [&self.text, &self.label, &self.weight, &self.name];
         self.features.contains(name) || others.into_iter().flatten().any(|other| other == name)
     }
 
     /// The rows of a record batch whose first row has the number `first_row`.
     pub fn rows(&self, record: &RecordBatch, first_row: usize) -> Result<Batch, String> {
-        let names = record.schema_ref().fields().iter().map(|field| field.name());
-        // By name, since there can be thousands; the first of a name counts.
-        let columns: HashMap<&String, &ArrayRef> = names.zip(record.columns()).rev().collect();
-        let column = |name: &String| {
-            let found = columns.get(name).copied();
-            found.ok_or_else(|| format!("column '{name}' is missing from row {first_row} on"))
-        };
+        let columns = by_name(record);
+        let column = |name: &String| column(&columns, name, first_row);
         let features = self.features.iter().map(column).collect::<Result<Vec<_>, _>>()?;
         let (values, n_features) = match features[..] {
             [list] if use_of(list.data_type()) == Use::List => {
@@ -134,6 +133,21 @@ impl Record {
         })
     }
 
+    /// The sentences of a record batch whose first row has the number `first_row`.
+    pub fn sentences(&self, record: &RecordBatch, first_row: usize) -> Result<Sentences, String> {
+        let columns = by_name(record);
+        let column = |name: &String| column(&columns, name, first_row);
+        let text = |name: &String| texts(column(name)?, name, first_row);
+        let words = |name: &String| classes(column(name)?, name, first_row);
+        let weight = |name: &String| weights(column(name)?, name, first_row);
+        Ok(Sentences {
+            texts: self.text.as_ref().map(text).transpose()?.unwrap_or_default(),
+            y: self.label.as_ref().map(words).transpose()?,
+            weights: self.weight.as_ref().map(weight).transpose()?,
+            names: self.name.as_ref().map(words).transpose()?,
+        })
+    }
+
     fn numbers(&self, columns: &[&ArrayRef], first_row: usize) -> Result<Vec<f32>, String> {
         let columns: Vec<Cow<'_, [f32]>> = columns
             .iter()
@@ -146,6 +160,39 @@ impl Record {
             })
             .collect::<Result<_, _>>()?;
         Ok(transpose(&columns))
+    }
+}
+
+/// The columns of a record batch by name, since there can be thousands; the first of a name counts.
+fn by_name(record: &RecordBatch) -> HashMap<&String, &ArrayRef> {
+    let names = record.schema_ref().fields().iter().map(|field| field.name());
+    names.zip(record.columns()).rev().collect()
+}
+
+fn column<'a>(
+    columns: &HashMap<&String, &'a ArrayRef>,
+    name: &String,
+    first_row: usize,
+) -> Result<&'a ArrayRef, String> {
+    let found = columns.get(name).copied();
+    found.ok_or_else(|| format!("column '{name}' is missing from row {first_row} on"))
+}
+
+/// What a stream of record batches can be turned into.
+pub(super) trait Piece: Sized + Send + 'static {
+    /// Reads a record batch whose first row has the number `first_row`.
+    fn of(record: &Record, batch: &RecordBatch, first_row: usize) -> Result<Self, String>;
+}
+
+impl Piece for Batch {
+    fn of(record: &Record, batch: &RecordBatch, first_row: usize) -> Result<Self, String> {
+        record.rows(batch, first_row)
+    }
+}
+
+impl Piece for Sentences {
+    fn of(record: &Record, batch: &RecordBatch, first_row: usize) -> Result<Self, String> {
+        record.sentences(batch, first_row)
     }
 }
 
@@ -346,6 +393,29 @@ fn longest(column: &dyn Array) -> usize {
         DataType::Utf8View => most(column.as_string_view().iter()),
         DataType::Dictionary(_, _) => longest(column.as_any_dictionary().values().as_ref()),
         _ => 0,
+    }
+}
+
+/// The sentences of a column of text.
+fn texts(column: &ArrayRef, name: &str, first_row: usize) -> Result<Vec<String>, String> {
+    refuse_nulls(column, first_row, |row| {
+        format!("row {row}, column '{name}' is null")
+    })?;
+    let is_text = match column.data_type() {
+        DataType::Dictionary(_, words) => !is_number(words),
+        kind => !is_number(kind),
+    };
+    let found = is_text.then(|| names(column)).flatten().ok_or_else(|| {
+        let kind = column.data_type();
+        format!("column '{name}' holds {kind}, not text: choose another with --text")
+    })?;
+    match found
+        .iter()
+        .enumerate()
+        .find_map(|(row, text)| Some((row, check_sentence(text).err()?)))
+    {
+        Some((row, reason)) => Err(format!("row {}, column '{name}': {reason}", first_row + row)),
+        None => Ok(found),
     }
 }
 

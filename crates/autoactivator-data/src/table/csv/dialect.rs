@@ -5,7 +5,7 @@
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 
-use super::lines;
+use super::{lines, prose};
 use crate::table::columns::{Columns, is_label};
 
 /// Characters that separate cells; of two that fit as well, the first is taken.
@@ -60,7 +60,7 @@ impl Sample {
         }
     }
 
-    fn records(&self, delimiter: u8, skipped: usize) -> Vec<StringRecord> {
+    pub(super) fn records(&self, delimiter: u8, skipped: usize) -> Vec<StringRecord> {
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -81,19 +81,24 @@ impl Dialect {
     pub fn find(sample: &Sample, wanted: &Columns) -> Result<Self, String> {
         let stated = sample.stated_delimiter();
         let skipped = usize::from(stated.is_some());
-        let delimiter = wanted
-            .delimiter
-            .or(stated)
-            .unwrap_or_else(|| likeliest_delimiter(sample, skipped));
+        let likeliest = || match &wanted.text {
+            Some(text) => prose::delimiter(sample, skipped, text),
+            None => likeliest_delimiter(sample, skipped),
+        };
+        if wanted.text.is_none() && wanted.features.is_empty() {
+            prose::refuse_text(sample, skipped)?;
+        }
+        let delimiter = wanted.delimiter.or(stated).unwrap_or_else(likeliest);
         // A lost quote would make the rest of the file one name.
         lines::check(&sample.text, sample.cut, delimiter)?;
         let records = sample.records(delimiter, skipped);
         let Some((first, rest)) = records.split_first() else {
             return Err(super::NO_ROWS.to_owned());
         };
-        let has_header = match wanted.header {
-            Some(given) => given,
-            None => is_header(first, rest, wanted)?,
+        let has_header = match (wanted.header, &wanted.text) {
+            (Some(given), _) => given,
+            (None, Some(text)) => prose::is_header(first, text),
+            (None, None) => is_header(first, rest, wanted)?,
         };
         let index = if has_header {
             index(first, rest, wanted)?
@@ -135,7 +140,7 @@ fn likeliest_delimiter(sample: &Sample, skipped: usize) -> u8 {
 }
 
 /// Whether a cell is a number, with a point or with a comma.
-fn is_number(cell: &str) -> bool {
+pub(super) fn is_number(cell: &str) -> bool {
     cell.parse::<f32>().is_ok() || has_decimal_comma(cell)
 }
 
@@ -202,6 +207,7 @@ fn index(header: &StringRecord, rest: &[StringRecord], wanted: &Columns) -> Resu
     let needed = asked(&wanted.features)
         || wanted.names.as_deref().is_some_and(asked)
         || wanted.label.as_deref() == Some(name)
+        || wanted.text.as_deref() == Some(name)
         || wanted.weight.as_deref() == Some(name);
     let may_count = INDEX.iter().any(|known| name.eq_ignore_ascii_case(known));
     if !may_count || (needed && !name.is_empty()) {

@@ -1,10 +1,11 @@
 //! Reads tables of comma-separated values: one row per line, with the class in the last column or in a named one.
 //!
-//! `dialect` finds out how a file is written, `lines` stops where its quotes go wrong; [`Layout`] is what is known
-//! about all lines.
+//! `dialect` finds out how a file is written, with `prose` for files of text; `lines` stops where its quotes go wrong;
+//! [`Layout`] is what is known about all lines.
 
 mod dialect;
 mod lines;
+mod prose;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,9 +21,10 @@ use super::claims;
 use super::columns::{Chosen, Columns, NAME, Records, Use, choose};
 use super::reading::{ClassColumn, Reading};
 use super::source::Source;
-use super::{Content, NO_ROWS, Opened, Shape, batch_rows};
-use crate::batch::{Batch, Batches};
+use super::{Content, NO_ROWS, Opened, SENTENCES, Shape, batch_rows};
+use crate::batch::{Batch, Batches, Stream};
 use crate::error::{Error, bad};
+use crate::sentences::{SentenceBatches, Sentences, check_sentence};
 
 /// How much of a file is looked at before it is read.
 const SAMPLE: u64 = 1 << 16;
@@ -99,16 +101,25 @@ impl Csv {
     }
 }
 
-impl Content for Csv {
-    fn batches(&self) -> Result<Batches, Error> {
-        Ok(Box::new(CsvBatches {
+impl Csv {
+    fn lines(&self) -> Result<CsvLines, Error> {
+        Ok(CsvLines {
             path: self.path.clone(),
             reader: reader((self.open)()?, &self.layout.dialect),
             to_skip: self.layout.dialect.skipped + usize::from(self.layout.names.is_some()),
             layout: self.layout.clone(),
             record: StringRecord::new(),
-            ended: false,
-        }))
+        })
+    }
+}
+
+impl Content for Csv {
+    fn batches(&self) -> Result<Batches, Error> {
+        Ok(self.lines()?.stream(CsvLines::batch))
+    }
+
+    fn sentences(&self) -> Result<SentenceBatches, Error> {
+        Ok(self.lines()?.stream(CsvLines::sentences))
     }
 
     fn reading(&self) -> Reading {
@@ -154,8 +165,10 @@ impl Layout {
         let n_columns = first.len();
         let cells = first.iter().map(str::to_owned);
         let names: Option<Vec<String>> = dialect.has_header.then(|| cells.collect());
-        let alone =
-            wanted.no_label || wanted.width == Some(1) || wanted.names.as_ref().is_some_and(|n| n.len() == 1);
+        let alone = wanted.no_label
+            || wanted.text.is_some()
+            || wanted.width == Some(1)
+            || wanted.names.as_ref().is_some_and(|n| n.len() == 1);
         if n_columns == 1 && !alone {
             return Err(ONE_COLUMN.to_owned());
         }
@@ -207,7 +220,11 @@ impl Layout {
         let features =
             |names: &Vec<String>| self.chosen.features.iter().map(|&at| names[at].clone()).collect();
         Reading {
-            features: self.names.as_ref().map(features),
+            features: self
+                .names
+                .as_ref()
+                .filter(|_| self.chosen.text.is_none())
+                .map(features),
             class: self.chosen.label.map(|(at, chosen)| ClassColumn {
                 name: name(at),
                 chosen,
@@ -219,80 +236,102 @@ impl Layout {
 }
 
 /// The lines of a file, some at a time.
-struct CsvBatches {
+struct CsvLines {
     path: PathBuf,
     reader: Reader<Lines<Source>>,
     layout: Layout,
     record: StringRecord,
     /// Lines before the first row.
     to_skip: usize,
-    ended: bool,
 }
 
-impl Iterator for CsvBatches {
-    type Item = Result<Batch, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let batch = self.batch();
-        self.ended = !matches!(batch, Ok(Some(_)));
-        batch.transpose()
-    }
-}
-
-impl CsvBatches {
-    fn batch(&mut self) -> Result<Option<Batch>, Error> {
-        let chosen = &self.layout.chosen;
-        let n_features = chosen.features.len();
-        let (mut values, mut y, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut weights, mut n_rows) = (Vec::new(), 0);
-        while n_rows < batch_rows(n_features) && read(&mut self.reader, &mut self.record, &self.path)? {
-            if self.to_skip > 0 {
-                self.to_skip -= 1;
-                continue;
+impl CsvLines {
+    /// What `next` makes of the lines, until it finds none or fails.
+    fn stream<T: Send + 'static>(mut self, next: fn(&mut Self) -> Result<Option<T>, Error>) -> Stream<T> {
+        let mut ended = false;
+        Box::new(std::iter::from_fn(move || {
+            if ended {
+                return None;
             }
-            let line = self.record.position().map_or(0, csv::Position::line);
-            self.layout
-                .push(&self.record, line, &mut values, &mut y)
-                .map_err(|reason| bad(&self.path, reason))?;
-            weights.extend(
-                self.layout
-                    .weight(&self.record, line)
-                    .map_err(|reason| bad(&self.path, reason))?,
-            );
-            names.extend(chosen.name.and_then(|at| self.record.get(at)).map(str::to_owned));
-            n_rows += 1;
-        }
-        if n_rows == 0 {
-            return Ok(None);
-        }
-        Ok(Some(Batch {
-            x: Table::new(values, n_features)?,
-            y: chosen.label.map(|_| y),
-            weights: chosen.weight.map(|_| weights),
-            names: chosen.name.map(|_| names),
+            let piece = next(&mut self);
+            ended = !matches!(piece, Ok(Some(_)));
+            piece.transpose()
         }))
     }
+
+    fn batch(&mut self) -> Result<Option<Batch>, Error> {
+        let n_features = self.layout.chosen.features.len();
+        let mut cells = Cells::default();
+        while cells.n_rows < batch_rows(n_features) && self.row(&mut cells)? {}
+        if cells.n_rows == 0 {
+            return Ok(None);
+        }
+        let chosen = &self.layout.chosen;
+        Ok(Some(Batch {
+            x: Table::new(cells.values, n_features)?,
+            y: chosen.label.map(|_| cells.y),
+            weights: chosen.weight.map(|_| cells.weights),
+            names: chosen.name.map(|_| cells.names),
+        }))
+    }
+
+    fn sentences(&mut self) -> Result<Option<Sentences>, Error> {
+        let mut cells = Cells::default();
+        while cells.n_rows < SENTENCES && self.row(&mut cells)? {}
+        if cells.n_rows == 0 {
+            return Ok(None);
+        }
+        let chosen = &self.layout.chosen;
+        Ok(Some(Sentences {
+            texts: cells.texts,
+            y: chosen.label.map(|_| cells.y),
+            weights: chosen.weight.map(|_| cells.weights),
+            names: chosen.name.map(|_| cells.names),
+        }))
+    }
+
+    /// Adds the next row to the cells; false at the end.
+    fn row(&mut self, cells: &mut Cells) -> Result<bool, Error> {
+        loop {
+            if !read(&mut self.reader, &mut self.record, &self.path)? {
+                return Ok(false);
+            }
+            if self.to_skip == 0 {
+                break;
+            }
+            self.to_skip -= 1;
+        }
+        let line = self.record.position().map_or(0, csv::Position::line);
+        self.layout
+            .push(&self.record, line, cells)
+            .map_err(|reason| bad(&self.path, reason))?;
+        Ok(true)
+    }
+}
+
+/// What was read of some lines.
+#[derive(Default)]
+struct Cells {
+    n_rows: usize,
+    values: Vec<f32>,
+    texts: Vec<String>,
+    y: Vec<String>,
+    weights: Vec<f64>,
+    names: Vec<String>,
 }
 
 impl Layout {
-    /// Adds the numbers and the class of one line to `values` and `y`.
-    fn push(
-        &self,
-        record: &StringRecord,
-        line: u64,
-        values: &mut Vec<f32>,
-        y: &mut Vec<String>,
-    ) -> Result<(), String> {
+    /// Adds one line to the cells.
+    fn push(&self, record: &StringRecord, line: u64, cells: &mut Cells) -> Result<(), String> {
         let (found, expected) = (record.len(), self.n_columns);
         if found != expected {
             return Err(format!(
                 "line {line} has {found} columns, the first line has {expected}"
             ));
         }
-        if let Some(at) = record.iter().position(|cell| cell.contains(['\n', '\r'])) {
+        let broken =
+            |(at, cell): &(usize, &str)| Some(*at) != self.chosen.text && cell.contains(['\n', '\r']);
+        if let Some((at, _)) = record.iter().enumerate().find(broken) {
             return Err(format!(
                 "line {line}, column {}: a quoted text runs over several lines; is a quote missing?",
                 at + 1
@@ -301,7 +340,14 @@ impl Layout {
         for &at in &self.chosen.features {
             let cell = record.get(at).unwrap_or_default();
             let number = self.number::<f32>(cell);
-            values.push(number.map_err(|why| self.refused(cell, line, at, why))?);
+            cells
+                .values
+                .push(number.map_err(|why| self.refused(cell, line, at, why))?);
+        }
+        if let Some(at) = self.chosen.text {
+            let text = record.get(at).unwrap_or_default();
+            check_sentence(text).map_err(|reason| format!("line {line}, column {}: {reason}", at + 1))?;
+            cells.texts.push(text.to_owned());
         }
         if let Some((at, _)) = self.chosen.label {
             let class = record.get(at).unwrap_or_default();
@@ -310,8 +356,12 @@ impl Layout {
             }
             claims::check_name(class.len())
                 .map_err(|reason| format!("line {line}, column {}: {reason}", at + 1))?;
-            y.push(class_name(class));
+            cells.y.push(class_name(class));
         }
+        cells.weights.extend(self.weight(record, line)?);
+        let name = self.chosen.name.and_then(|at| record.get(at));
+        cells.names.extend(name.map(str::to_owned));
+        cells.n_rows += 1;
         Ok(())
     }
 
@@ -339,7 +389,10 @@ impl Layout {
             Err(_) if has_decimal_comma(cell) => {
                 Err("has a comma: say with --decimal-comma if it is the decimal sign, or else leave it out")
             }
-            Err(_) => Err("is not a number; only the class may be text: choose its column with --label"),
+            Err(_) => Err(
+                "is not a number; only the class may be text: choose its column with --label, or read a column of \
+                 sentences with --text",
+            ),
         }
     }
 
