@@ -8,10 +8,14 @@ mod terminal;
 mod answers;
 mod args;
 mod backbones;
+#[cfg(feature = "server")]
+mod browser;
 #[cfg(feature = "fetch")]
 mod data;
 mod dataset;
 mod defaults;
+#[cfg(feature = "server")]
+mod demo;
 mod eval;
 mod extract;
 mod given;

@@ -181,6 +181,15 @@ impl<'a> RowSource<'a> {
         }
     }
 
+    /// The file of each image; nothing for rows that are not images.
+    pub fn image_files(&self) -> impl Iterator<Item = &Path> {
+        let images = match &self.content {
+            Content::Images(images) => images.folder.images(),
+            _ => &[],
+        };
+        images.iter().map(|image| image.path.as_path())
+    }
+
     /// The class of each image, before any feature is computed; nothing for rows that are not images.
     pub fn image_classes(&self) -> impl Iterator<Item = &str> {
         let images = match &self.content {

@@ -39,3 +39,12 @@ pub(crate) fn image_of(model: &dyn Learned) -> Option<ImageShape> {
     let n_features = model.n_features();
     said.filter(|shape| n_features.is_none_or(|n| n == shape.n_values()))
 }
+
+/// The content type of an image file, by its first bytes.
+pub(crate) fn image_type(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => "image/png",
+        [b'R', b'I', b'F', b'F', ..] => "image/webp",
+        _ => "image/jpeg",
+    }
+}

@@ -48,9 +48,9 @@ export async function draw(page, digit, seed) {
   }
 }
 
-/** The settled answer to what is on the pad: the class, '?' for unknown. */
+/** The settled answer to what is shown: the class, or "unknown". */
 export async function answer(page) {
-  await page.waitForSelector('#verdict[aria-busy=false]');
+  await page.waitForSelector('#verdict[aria-busy=false]:not([data-state=idle])');
   return page.locator('#verdict-class').textContent();
 }
 
@@ -93,6 +93,36 @@ export async function recognised(page, digits, seeds, reject = 0) {
     { written, reject },
   );
 }
+
+/** Drops files or folders on a part of the page, as a hand with a mouse would. */
+export async function drop(page, paths, selector) {
+  const { x, y, width, height } = await page.locator(selector).boundingBox();
+  const hand = await page.context().newCDPSession(page);
+  const data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'])
+    await hand.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data });
+  await hand.detach();
+}
+
+/** Takes a picture of the whole page. */
+export const shoot = (page, name) => page.screenshot({ path: `${name}.png`, fullPage: true });
+
+/** The names of the classes that the page shows. */
+export const classesOf = (page) => page.locator('.class-name').allTextContents();
+
+/** Waits for what moves to come to rest. */
+export const settled = (page) => page.waitForTimeout(700);
+
+/** Waits until an element has text that contains these words. */
+export const told = (page, id, words = '') =>
+  page.waitForFunction(
+    ([id, words]) => {
+      const { textContent } = document.getElementById(id);
+      return textContent !== '' && textContent.includes(words);
+    },
+    [id, words],
+    { timeout: 20000 },
+  );
 
 /** Draws examples of a digit and teaches them under its name. */
 export async function teach(page, digit, seeds) {
