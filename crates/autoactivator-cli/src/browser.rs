@@ -19,7 +19,10 @@ pub fn open(address: SocketAddr) {
     let (program, words) = OPENER;
     let mut opener = Command::new(program);
     opener.args(words).arg(&url);
-    opener.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    opener
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     thread::spawn(move || {
         if !opener.status().is_ok_and(|status| status.success()) {
             say!("note: {program} opened no browser: open {url} yourself");

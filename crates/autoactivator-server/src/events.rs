@@ -135,7 +135,10 @@ mod tests {
     #[test]
     fn a_listener_hears_of_this_edition_of_the_next_and_that_the_server_is_there() {
         runtime().block_on(async {
-            let patient = Pace { patience: Duration::from_secs(60), ..QUICK };
+            let patient = Pace {
+                patience: Duration::from_secs(60),
+                ..QUICK
+            };
             let (current, listeners) = (Current::new(edition(3)), Budget::new(2));
             let mut body = listening(&current, &listeners, patient);
             assert_eq!(
@@ -144,7 +147,11 @@ mod tests {
             );
             assert_eq!(heard(&mut body).await, ": still here\n\n");
             current.publish(Arc::new(edition(4)));
-            let next = [heard(&mut body).await, heard(&mut body).await, heard(&mut body).await];
+            let next = [
+                heard(&mut body).await,
+                heard(&mut body).await,
+                heard(&mut body).await,
+            ];
             assert!(next.iter().any(|said| said.contains("digest 4")), "{next:?}");
             drop(current);
             while body.frame().await.is_some() {}
@@ -170,7 +177,10 @@ mod tests {
     #[test]
     fn nobody_listens_forever() {
         runtime().block_on(async {
-            let brief = Pace { longest: Duration::from_millis(50), ..QUICK };
+            let brief = Pace {
+                longest: Duration::from_millis(50),
+                ..QUICK
+            };
             let (current, listeners) = (Current::new(edition(0)), Budget::new(2));
             let mut body = listening(&current, &listeners, brief);
             while body.frame().await.is_some() {}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use autoactivator::Model;
-use autoactivator::model::{describe, growth as recorded, rows_by_class};
+use autoactivator::model::{Detail, describe, growth as recorded, rows_by_class};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -198,7 +198,7 @@ async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMa
                 "only one row or image can be explained at a time",
             ));
         }
-        let reject = question.reject;
+        let (detail, reject) = (question.detail, question.reject);
         edition.model.check_reject(reject)?;
         let x = app.table(
             &edition.model,
@@ -206,8 +206,12 @@ async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMa
             question.features.as_deref(),
             wanted,
         )?;
-        let explained = json!(edition.model.explain(x.rows().row(0), reject)?);
-        Ok(json_response(&versioned(explained, edition)))
+        let explained = edition.model.explain(x.rows().row(0), reject)?;
+        let explained = match detail {
+            Detail::Top(k) => explained.of_top(k),
+            Detail::Class | Detail::All => explained,
+        };
+        Ok(json_response(&versioned(json!(explained), edition)))
     })
     .await
 }
@@ -366,7 +370,9 @@ async fn picture(
     let read = move |_: &Wanted| {
         let none = || Problem::not_found("NoHeldOut", "there is no held-out picture at this place");
         let held_out = at_hand.held_out.as_ref().ok_or_else(none)?;
-        let bytes = held_out.picture(place, at_hand.limits.image_bytes).ok_or_else(none)?;
+        let bytes = held_out
+            .picture(place, at_hand.limits.image_bytes)
+            .ok_or_else(none)?;
         let kind = [(header::CONTENT_TYPE, image_type(&bytes))];
         Ok((kind, bytes).into_response())
     };

@@ -76,8 +76,8 @@ function showConfused(confused, shape) {
   );
   const pair = shown.map((one, i) => {
     const face = faceOfHeldOut(one, shape, `${one.class}, held out`);
-    const what = i ? 'is' : 'really';
-    return make('figure', {}, ...(face ? [face] : []), make('figcaption', {}, `${what} `, named('', one.class)));
+    const caption = make('figcaption', {}, named('', one.class), i ? '' : ', taken for the other');
+    return make('figure', {}, ...(face ? [face] : []), caption);
   });
   place.replaceChildren(make('div', { className: 'pair' }, ...pair), words);
 }

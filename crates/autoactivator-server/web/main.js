@@ -107,7 +107,7 @@ async function examine({ held_out, needs_token }) {
 
 function missingCheck() {
   if (model.held_out) return 'Whether it still knows the old ones is shown once the token is entered.';
-  return 'To see that it still knows the old ones, start the server with --held-out.';
+  return 'Held-out rows would show here that it still knows the old ones.';
 }
 
 /** Whether "unknown" is allowed, and whether the model can answer it yet. */

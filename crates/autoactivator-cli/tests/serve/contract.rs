@@ -204,6 +204,18 @@ fn an_explanation_adds_up_to_what_is_answered() {
     assert!((of_groups - of_nodes).abs() < 1e-4, "{of_groups} {of_nodes}");
     let nodes = sum(&explained["groups"], &|group| group["nodes"].as_f64().unwrap());
     assert_eq!(json!(nodes as u64), serving.read("/v1/model")["nodes"]);
+    let brief = serving
+        .post("/v1/explain", &json!({ "rows": [row], "top": 1 }))
+        .json();
+    assert_eq!(brief["probabilities"], explained["probabilities"]);
+    for (group, whole) in brief["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(explained["groups"].as_array().unwrap())
+    {
+        assert_eq!(group["evidence"], json!({ class: whole["evidence"][class] }));
+    }
     assert_eq!(
         serving.post("/v1/explain", &json!({ "rows": [row, row] })).status,
         400

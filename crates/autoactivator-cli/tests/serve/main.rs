@@ -6,10 +6,14 @@ mod access;
 #[path = "../common/mod.rs"]
 mod common;
 mod contract;
+mod demo;
 mod documents;
 mod durable;
 mod hostile;
 mod http;
+mod listening;
+#[path = "../photos/mod.rs"]
+mod photos;
 mod refused;
 mod safe;
 mod serving;
