@@ -72,7 +72,7 @@ export function shapeOf(model) {
 }
 
 /** Rows without names may be pixels if their number is a square; a model that knows nothing yet gets 16 x 16. */
-function squareOf({ n_features, features }) {
+function squareOf({ n_features, features, origin }) {
   const side = n_features ? Math.sqrt(n_features) : 16;
-  return !features && Number.isInteger(side) && side >= 6 ? { height: side, width: side, channels: 1 } : null;
+  return !features && !origin && Number.isInteger(side) && side >= 6 ? { height: side, width: side, channels: 1 } : null;
 }

@@ -68,18 +68,22 @@ function line(tasks, width, y) {
 function boxOf({ task, recruited, new_classes }, columns, pitch, place) {
   const dots = Math.min(DOTS, recruited);
   const names = (new_classes ?? []).join(', ');
-  const title = short(names ? `Task ${task} · ${names}` : `Task ${task}`, place.width - 24, 7.2);
+  const title = names ? `Task ${task} · ${names}` : `Task ${task}`;
   const part = recruited > DOTS ? `, ${DOTS} drawn` : '';
   const note = recruited ? `+ ${plural(recruited, 'node')}${part}` : 'no new nodes';
   const height = 56 + Math.max(recruited ? 1 : 0, Math.ceil(dots / columns)) * pitch;
   return { task, dots, columns, pitch, title, note, height, ...place };
 }
 
-/** A text cut to a width, for letters of a usual width. */
-export function short(text, width, letter) {
-  const most = Math.max(2, Math.floor(width / letter));
+/** Writes a text that is on the page already, cut to a width. */
+export function fit(label, text, room) {
   const letters = [...text];
-  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : text;
+  let n = letters.length;
+  label.textContent = text;
+  while (n > 1 && label.getComputedTextLength() > room) {
+    n = Math.max(1, Math.floor(n * Math.min(0.95, room / label.getComputedTextLength())));
+    label.textContent = `${letters.slice(0, n).join('')}…`;
+  }
 }
 
 /** The width of a pill for a name, at most `room`. */

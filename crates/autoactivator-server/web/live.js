@@ -12,6 +12,8 @@ const TOP = 24;
 
 export class Live {
   reject = true;
+  /** Whether the model knows anything that it could answer. */
+  asks = false;
   #sample = null;
   #asking = false;
   #stale = false;
@@ -46,8 +48,8 @@ export class Live {
     this.#stale = false;
     const sample = this.#sample;
     const item = sample && this.reader().item(sample);
-    if (item) await this.#ask(sample, item);
-    else this.onAnswer(null, null, null);
+    if (item && this.asks) await this.#ask(sample, item);
+    else this.onAnswer(null, item, sample);
     if (this.#stale) return requestAnimationFrame(() => this.#next());
     this.onBusy(false);
     this.settle();
@@ -61,8 +63,7 @@ export class Live {
       this.onAnswer(answer, item, sample);
       this.onProblem('');
     } catch (problem) {
-      this.onProblem(problem.kind === 'NothingLearned' ? '' : problem.message);
-      if (problem.kind === 'NothingLearned') this.onAnswer(null, item, sample);
+      this.onProblem(problem.message);
     } finally {
       this.#asking = false;
     }

@@ -113,6 +113,7 @@ function missingCheck() {
 /** Whether "unknown" is allowed, and whether the model can answer it yet. */
 function allowUnknown() {
   const wanted = byId('reject').checked;
+  live.asks = model.classes.length > 0;
   live.reject = wanted && model.rejects;
   verdict.cannotReject = wanted && !model.rejects && deploys(model);
 }

@@ -2,7 +2,7 @@
 // speak for the answer, or the units of a reactivation model (units.js). The class that answers is always in view.
 
 import { byId, make, plural, say, svg } from './dom.js';
-import { chosen, downwards, lines, pillWidth, short, sideways, spaced, stack } from './layout.js';
+import { chosen, downwards, fit, lines, pillWidth, sideways, spaced, stack } from './layout.js';
 import { unitsOf } from './units.js';
 
 /** Up to so many classes, each has a place of its own. */
@@ -97,6 +97,8 @@ export class Network {
     this.#dots = [];
     picture.append(this.links, ...clusters.map((cluster) => this.#cluster(cluster)), this.outputs);
     this.place.replaceChildren(picture);
+    const titles = [...picture.querySelectorAll('.cluster-title')];
+    clusters.forEach(({ title, width }, i) => fit(titles[i], title, width - 24));
     say('network-text', this.#words());
     this.#lightNodes();
   }
@@ -107,12 +109,11 @@ export class Network {
     return `${plural(nodes, 'node')} recruited in ${tasks}. Filled dots speak for the answer, rings against it; the more, the larger.`;
   }
 
-  #cluster({ task, x, y, width, height, columns, pitch, dots, title, note }) {
+  #cluster({ task, x, y, width, height, columns, pitch, dots, note }) {
     const born = this.#known && task > this.#known ? ' born' : '';
     const group = svg('g', { class: `cluster${born}` });
     group.append(svg('rect', { class: 'cluster-box', x, y, width, height, rx: 12 }));
     const heading = svg('text', { class: 'cluster-title', x: x + 12, y: y + 21 });
-    heading.textContent = title;
     const small = svg('text', { class: 'cluster-note', x: x + 12, y: y + 37 });
     small.textContent = note;
     group.append(heading, small);
@@ -146,12 +147,12 @@ export class Network {
       const best = name === this.#answer?.class ? ' best' : '';
       const pill = svg('rect', { class: `output${best}`, x: x - width / 2, y: y - 17, width, height: 34, rx: 17 });
       const label = svg('text', { class: `output-name${best}`, x, y: y + 5 });
-      label.textContent = short(name, width - 18, 8);
       const title = svg('title');
       title.textContent = name;
       return svg('g', {}, title, pill, label);
     });
     this.outputs.replaceChildren(...pills);
+    names.forEach((name, i) => fit(pills[i].lastChild, name, places.get(name).width - 18));
     return places;
   }
 
