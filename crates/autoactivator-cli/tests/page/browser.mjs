@@ -13,6 +13,8 @@ const QUIET = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-backgro
 const ALONE = ['--disable-component-update', '--disable-sync', '--no-first-run'];
 const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
 
+const PATIENCE = 90000;
+
 export const launch = (executablePath) =>
   chromium.launch({ executablePath, args: [...QUIET, ...ALONE, ...CAMERA] });
 
@@ -20,6 +22,8 @@ export const launch = (executablePath) =>
 export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
+  // A busy machine is no mistake of the page.
+  page.setDefaultTimeout(PATIENCE);
   const wrong = [];
   page.on('request', (request) => {
     const { protocol, host } = new URL(request.url());
@@ -32,7 +36,7 @@ export async function open(browser, address, options = {}) {
   });
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
   await page.goto(address);
-  await page.waitForSelector('#classes > *, .method', { timeout: 20000 });
+  await page.waitForSelector('#classes > *, .method');
   return { page, wrong, close: () => context.close() };
 }
 
@@ -121,7 +125,6 @@ export const told = (page, id, words = '') =>
       return textContent !== '' && textContent.includes(words);
     },
     [id, words],
-    { timeout: 20000 },
   );
 
 /** Draws examples of a digit and teaches them under its name. */

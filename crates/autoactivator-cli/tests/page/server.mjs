@@ -20,9 +20,10 @@ export class Server {
     return new Server({ options: ['--empty', '--backbone', settings.backbone, ...options] });
   }
 
-  /** Runs the program on files in the server's folder. */
+  /** Runs the program on files in the server's folder, and gives what it prints. */
   run(...words) {
-    execFileSync(settings.program, words, { cwd: this.folder, stdio: 'ignore' });
+    const options = { cwd: this.folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+    return execFileSync(settings.program, words, options);
   }
 
   /** Writes a file into the server's folder. */

@@ -73,7 +73,7 @@ export const drawing = {
     await draw(page, 5, 3);
     await page.waitForSelector('.connection[data-state=off]');
     await server.start();
-    await page.waitForSelector('.connection[data-state=on]', { timeout: 20000 });
+    await page.waitForSelector('.connection[data-state=on]');
     await page.waitForFunction(() => document.querySelectorAll('.class').length === 6);
     assert.equal(await ask(page, 5, 3), '5');
     // Requests that nobody could answer are on the console; nothing else may be.

@@ -7,8 +7,14 @@ import { Server } from '../server.mjs';
 const EXAMPLES = [100, 101, 102];
 
 /** Waits until the page shows so many classes. */
-const shows = (page, n, timeout) =>
-  page.waitForFunction((n) => document.querySelectorAll('.class').length === n, n, { timeout });
+const shows = (page, n) => page.waitForFunction((n) => document.querySelectorAll('.class').length === n, n);
+
+/** Prints how long it took until something was seen, from when it happened. */
+async function timed(what, seen) {
+  const began = performance.now();
+  await seen;
+  console.log(`  ${what} after ${Math.round(performance.now() - began)} ms`);
+}
 
 /** What the model answers to rows, to compare it with what it answers later. */
 const answers = async (server, rows) => (await server.ask('/v1/predict', { rows, proba: true })).answers;
@@ -25,20 +31,18 @@ export const live = {
     await draw(two.page, 5, EXAMPLES[0]);
     await teach(one.page, 5, EXAMPLES);
     // The other tab was not touched, and has another answer to what it shows.
-    await shows(two.page, 6, 2000);
+    await shows(two.page, 6);
     await told(two.page, 'verdict-class', '5');
     assert.match(await two.page.textContent('#check-text'), /Old classes: 178 of 180 rows right/);
     // Another client.
     const { rows } = await server.ask('/v1/examples?class=7&n=5');
     await server.ask('/v1/learn', { rows, classes: rows.map(() => 'seven') });
-    const began = performance.now();
-    await Promise.all([one, two].map(({ page }) => shows(page, 7, 2000)));
-    console.log(`  two tabs follow another client within ${Math.round(performance.now() - began)} ms`);
+    await timed('two tabs show what another client has taught', Promise.all([one, two].map(({ page }) => shows(page, 7))));
     assert.ok((await classesOf(one.page)).includes('seven'));
     // What one tab has taught, it can take back, and the other tab follows.
     await one.page.getByRole('button', { name: 'Undo teaching 5' }).click();
     await outcome(one.page, 'Undone');
-    await shows(two.page, 6, 2000);
+    await shows(two.page, 6);
     for (const { wrong, close } of [one, two]) {
       assert.deepEqual(wrong, []);
       await close();
@@ -53,10 +57,10 @@ export const live = {
     assert.deepEqual(wrong, []);
     await server.kill();
     // Without anybody asking for anything.
-    await page.waitForSelector('.connection[data-state=off]', { timeout: 1000 });
+    await timed('a killed server is missed', page.waitForSelector('.connection[data-state=off]'));
     await page.screenshot({ path: 'lost.png' });
     await server.start();
-    await page.waitForSelector('.connection[data-state=on]', { timeout: 5000 });
+    await timed('and found', page.waitForSelector('.connection[data-state=on]'));
     await shows(page, 5);
     assert.equal(await ask(page, 3, 1), '3');
     await server.ask('/v1/classes/4/rename', { name: 'four' });
@@ -85,7 +89,7 @@ export const live = {
     assert.deepEqual(wrong, []);
     await server.kill();
     await server.start();
-    await page.waitForSelector('.connection[data-state=on]', { timeout: 5000 });
+    await page.waitForSelector('.connection[data-state=on]');
     for (const name of ['5', '6']) {
       await page.getByRole('button', { name: `Undo teaching ${name}` }).click();
       await outcome(page, 'Undone');
