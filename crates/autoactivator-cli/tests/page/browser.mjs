@@ -127,10 +127,10 @@ export const told = (page, id, words = '') =>
     [id, words],
   );
 
-/** Draws examples of a digit and teaches them under its name. */
-export async function teach(page, digit, seeds) {
+/** Draws examples of a digit and teaches them under its name, or under another one. */
+export async function teach(page, digit, seeds, name = String(digit)) {
   await page.click('#clear');
-  await page.fill('#class-name', String(digit));
+  await page.fill('#class-name', name);
   for (const seed of seeds) {
     await draw(page, digit, seed);
     await page.click('#add');

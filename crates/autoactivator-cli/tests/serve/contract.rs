@@ -105,15 +105,16 @@ fn held_out_pictures_are_shown_as_they_are() {
     let place = Workplace::new();
     place.write("tiny.onnx", photos::backbone(3));
     place.write("tiny.toml", photos::SETTINGS);
-    photos::write(&place, "test", "cup", 2);
-    photos::write(&place, "test", "fork", 1);
+    for (part, class, n) in [("train", "cup", 1), ("test", "cup", 2), ("test", "fork", 1)] {
+        photos::write(&place, &format!("photos/{part}"), class, n);
+    }
     let words = [
         "m.aact",
         "--empty",
         "--backbone",
         "tiny.onnx",
         "--held-out",
-        "test",
+        "photos",
         "--no-cache",
     ];
     let serving = Serving::start(&place, &words);
@@ -126,7 +127,7 @@ fn held_out_pictures_are_shown_as_they_are() {
             (picture.status, picture.header("content-type")),
             (200, Some(kind))
         );
-        assert!(picture.body == place.read(&format!("test/{file}")));
+        assert!(picture.body == place.read(&format!("photos/test/{file}")));
     }
     assert_eq!(serving.get("/v1/held-out/3/picture").kind(), "NoHeldOut");
     assert_eq!(serving.get("/v1/held-out/x/picture").status, 400);

@@ -88,17 +88,17 @@ export const photos = {
   },
 
   async 'held-out photographs show mistakes and the most confused pair'(browser) {
-    const server = Server.ofPhotographs(['--held-out', 'test', '--no-cache']);
+    const server = Server.ofPhotographs(['--held-out', 'photos', '--no-cache']);
     const maker = await browser.newPage();
-    await write(maker, join(server.folder, 'train'), ['lemon', 'leaf', 'ball'], 5);
-    const [test] = [join(server.folder, 'test')];
+    await write(maker, join(server.folder, 'photos/train'), ['lemon', 'leaf', 'ball'], 5);
+    const test = join(server.folder, 'photos/test');
     await write(maker, test, ['lemon', 'leaf', 'ball', 'box'], 4, 3);
     // A leaf that somebody has put among the lemons: a mistake for certain.
     const [stray] = await photographs(maker, 'leaf', 1, 9);
     writeFileSync(join(test, 'lemon', 'stray.jpg'), stray.buffer);
     await maker.close();
     const { page, wrong, close } = await open(browser, await server.start());
-    await drop(page, ['lemon', 'leaf', 'ball'].map((thing) => join(server.folder, 'train', thing)), '#photo-area');
+    await drop(page, ['lemon', 'leaf', 'ball'].map((thing) => join(server.folder, 'photos/train', thing)), '#photo-area');
     await page.waitForFunction(() => document.querySelectorAll('.example').length === 15);
     await page.click('#teach');
     await outcome(page, 'learned in');
