@@ -25,9 +25,14 @@ export class Check {
     say('check-text', exam ? this.summary() : missing);
   }
 
+  /** What to compare with: nothing as long as nothing was known. */
+  get #compared() {
+    return this.#before?.classes.some((one) => one.known) ? this.#before : null;
+  }
+
   /** The classes that were known before the last change and still are: right answers then and now. */
   #old() {
-    const before = this.#before ?? this.#now;
+    const before = this.#compared ?? this.#now;
     const known = new Set(before.classes.filter((one) => one.known).map((one) => one.class));
     const both = ({ classes }) => classes.filter((one) => one.known && known.has(one.class));
     const still = new Set(both(this.#now).map((one) => one.class));
@@ -49,7 +54,7 @@ export class Check {
     if (!this.#now) return '';
     const { rows, now, then } = this.#old();
     if (!rows) return 'Nothing learned yet that the held-out rows could check.';
-    const compared = this.#before ? `, ${now === then ? 'as before' : `was ${then}`}` : '';
-    return `${this.#before ? 'Old classes' : 'Held-out rows'}: ${now} of ${plural(rows, 'row')} right${compared}.`;
+    const compared = this.#compared ? `, ${now === then ? 'as before' : `was ${then}`}` : '';
+    return `${this.#compared ? 'Old classes' : 'Held-out rows'}: ${now} of ${plural(rows, 'row')} right${compared}.`;
   }
 }

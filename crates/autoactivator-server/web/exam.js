@@ -3,7 +3,7 @@
 
 import { api } from './api.js';
 import { byId, make, named, percent, plural, say } from './dom.js';
-import { faceOf } from './face.js';
+import { addressOf, faceOf } from './face.js';
 import { fold } from './fold.js';
 
 /** Tasks and rows shown at once. */
@@ -108,7 +108,7 @@ function faceOfHeldOut(one, shape, words) {
   if (!pictures.has(one.picture)) pictures.set(one.picture, api.picture(one.picture));
   pictures
     .get(one.picture)
-    .then((file) => (image.src = URL.createObjectURL(file)))
+    .then((file) => (image.src = addressOf(file)))
     .catch(() => pictures.delete(one.picture));
   return image;
 }

@@ -87,7 +87,7 @@ export function fit(label, text, room) {
 }
 
 /** The width of a pill for a name, at most `room`. */
-export const pillWidth = (name, room) => Math.min(room, Math.max(36, 8.2 * [...name].length + 24));
+export const pillWidth = (name, room) => Math.min(room, Math.max(36, 9 * [...name].length + 26));
 
 /** Position of the i-th of n items along a length: centred, at most `step` apart. */
 export const spaced = (i, n, length, step) =>

@@ -183,11 +183,14 @@ export class Network {
     const drawn = groups.filter(({ task }) => this.clusters.some((cluster) => cluster.task === task));
     const all = drawn.flatMap(({ evidence }) => [...places.keys()].map((name) => Math.abs(evidence[name] ?? 0)));
     const most = Math.max(1e-9, ...all);
+    const strongest = this.#answer && this.#strongest();
     const links = [];
     for (const { task, evidence } of drawn) {
       const from = this.clusters.find((cluster) => cluster.task === task);
       for (const [name, place] of places) {
-        const part = (evidence[name] ?? -1) / most;
+        let part = (evidence[name] ?? -1) / most;
+        // The answer is always linked to the task that speaks most for it, or least against it.
+        if (name === winner && task === strongest) part = Math.max(0.05, part);
         if (part < (this.#answer ? 0.05 : 0)) continue;
         const d = this.narrow ? sideways(from, place) : downwards(from, place);
         const best = name === winner && this.#answer?.class !== null ? ' best' : '';
