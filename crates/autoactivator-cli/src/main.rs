@@ -8,11 +8,15 @@ mod terminal;
 mod answers;
 mod args;
 mod backbones;
+#[cfg(feature = "server")]
+mod browser;
 #[cfg(feature = "fetch")]
 mod data;
 mod dataset;
 mod defaults;
 mod encoders;
+#[cfg(feature = "server")]
+mod demo;
 mod eval;
 mod extract;
 mod given;

@@ -194,6 +194,15 @@ impl<'a> RowSource<'a> {
         }
     }
 
+    /// The file of each image; nothing for rows that are not images.
+    pub fn image_files(&self) -> impl Iterator<Item = &Path> {
+        let images = match &self.content {
+            Content::Images(images) => images.folder.images(),
+            _ => &[],
+        };
+        images.iter().map(|image| image.path.as_path())
+    }
+
     /// The class of each image or sentence, before any feature is computed; nothing for rows that are neither.
     pub fn listed_classes(&self) -> Result<Vec<String>> {
         Ok(match &self.content {

@@ -16,6 +16,8 @@ use clap::Args;
 
 use crate::args::{DataArgs, NewModelArgs, RowsArgs};
 use crate::backbones;
+use crate::browser;
+use crate::demo::Demo;
 use crate::encoders;
 use crate::image_args::ImageArgs;
 use crate::interrupt;
@@ -31,8 +33,16 @@ const READ_TOKEN: &str = "AUTOACTIVATOR_READ_TOKEN";
 #[command(allow_negative_numbers = true)]
 pub struct ServeArgs {
     /// The model file; if it does not exist, it starts with the built-in digits 0 to 4
-    #[arg(default_value = "autoactivator.aact")]
-    model: PathBuf,
+    /// [default: autoactivator.aact, or photos.aact with --demo photos]
+    model: Option<PathBuf>,
+
+    /// What a new model begins with; photographs go through the backbone efficientnet-lite0
+    #[arg(long, value_enum, value_name = "NAME", default_value = "digits")]
+    demo: Demo,
+
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
 
     /// Where to listen
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
@@ -137,19 +147,31 @@ impl LimitArgs {
     }
 }
 
+impl ServeArgs {
+    fn path(&self) -> &Path {
+        let path = self.model.as_deref();
+        path.unwrap_or_else(|| Path::new(self.demo.file()))
+    }
+}
+
 pub fn serve(args: &ServeArgs) -> Result<()> {
     let token = token(args.token_file.as_deref(), "--token-file", TOKEN)?;
     let read_token = read_token(args)?;
+    let path = args.path();
     // The lock is held from here on, so nobody else can change the file between reading and writing. It also shows
     // whether the folder can be written to.
-    let file = ModelFile::lock(&args.model)?;
+    let file = ModelFile::lock(path)?;
     let found = if file.exists() { Some(file.read()?) } else { None };
-    let expected = Expected::of(found.as_ref(), &args.model);
-    let encoder = encoders::open_to_serve(&args.images, &args.texts, &args.data, &expected)?;
-    let backbones = if encoder.is_some() || encoders::is_of_sentences(&args.images, &args.data, &expected) {
+    let expected = Expected::of(found.as_ref(), path);
+    let images = match found {
+        None => args.demo.images(&args.images, &args.data)?,
+        Some(_) => args.images.clone(),
+    };
+    let encoder = encoders::open_to_serve(&images, &args.texts, &args.data, &expected)?;
+    let backbones = if encoder.is_some() || encoders::is_of_sentences(&images, &args.data, &expected) {
         None
     } else {
-        backbones::open_to_serve(&args.images, &args.data, &expected)?
+        backbones::open_to_serve(&images, &args.data, &expected)?
     };
     let model = open(found, args, backbones.as_ref(), encoder.as_ref())?;
     let options = Options {
@@ -178,9 +200,12 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
     });
     say!(
         "{}: listening on http://{} - Ctrl-C stops it",
-        args.model.display(),
+        path.display(),
         server.address()
     );
+    if args.open {
+        browser::open(server.address());
+    }
     server.run();
     Ok(())
 }
@@ -197,7 +222,7 @@ fn open(
     let origin = origin.and_then(|origin| serde_json::to_value(origin).ok());
     if let Some(model) = found {
         if let Some(reason) = difference(model.origin(), origin.as_ref()) {
-            bail!("{}: {reason}", args.model.display());
+            bail!("{}: {reason}", args.path().display());
         }
         return Ok(model);
     }
@@ -220,17 +245,24 @@ fn held_out(args: &ServeArgs, rows: &Path, model: &Model) -> Result<HeldOut> {
         texts: args.texts.clone(),
         ..RowsArgs::of_images(rows.to_owned(), args.images.clone(), args.data.clone())
     };
-    let (x, y) = RowSource::open(&rows, Part::Test, &Expected::of(Some(model), &args.model))?.collect(&[])?;
+    let source = RowSource::open(&rows, Part::Test, &Expected::of(Some(model), args.path()))?;
+    let (x, y) = source.collect(&[])?;
     if let Some(expected) = model.n_features() {
         let found = x.rows().n_features();
         if found != expected {
             return Err(Error::FeatureCount { expected, found }).with_context(|| rows.name());
         }
     }
+    // If an image was left out, the others are no longer at the places of their rows.
+    let mut pictures: Vec<PathBuf> = source.image_files().map(Path::to_owned).collect();
+    if pictures.len() != y.len() {
+        pictures.clear();
+    }
     Ok(HeldOut {
         data: rows.name(),
         x,
         y,
+        pictures,
     })
 }
 

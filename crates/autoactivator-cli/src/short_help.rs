@@ -96,6 +96,8 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
     (
         &["serve"],
         &[
+            "demo",
+            "open",
             "listen",
             "empty",
             "held_out",

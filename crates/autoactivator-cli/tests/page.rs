@@ -1,9 +1,12 @@
-//! The page in a headless browser, asked of the real program: `page/page.mjs` tells the stories.
+//! The page in a headless browser, asked of the real program: `page/page.mjs` tells the stories in `page/stories/`.
 //!
 //! It needs node, npm and Chromium; playwright-core and axe-core are installed under the target folder, where the
 //! screenshots stay. Where something is missing it says so and passes, unless it runs in continuous integration (`CI=true`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // A test may fail loudly.
+
+mod common;
+mod photos;
 
 use std::env;
 use std::fs;
@@ -79,6 +82,14 @@ fn whole(program: &str) -> PathBuf {
     places.find(|path| path.is_file()).unwrap()
 }
 
+/// A backbone that sees colours, for pages that take photographs.
+fn backbone() -> PathBuf {
+    let path = place().join("tiny.onnx");
+    fs::write(&path, photos::backbone(7)).unwrap();
+    fs::write(path.with_extension("toml"), photos::SETTINGS).unwrap();
+    path
+}
+
 #[test]
 fn the_page_tells_its_stories() {
     fs::create_dir_all(place()).unwrap();
@@ -97,6 +108,7 @@ fn the_page_tells_its_stories() {
         .arg(scripts().join("page.mjs"))
         .arg(env!("CARGO_BIN_EXE_autoactivator"))
         .arg(browser)
+        .arg(backbone())
         .current_dir(place())
         .output()
         .unwrap();

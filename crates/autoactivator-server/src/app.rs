@@ -72,6 +72,8 @@ pub(crate) struct App {
     pub(crate) log: Log,
     /// Bytes of answers that clients have not read yet.
     pub(crate) unread: Budget,
+    /// Places of those that listen to changes.
+    pub(crate) listeners: Budget,
     /// Threads for long work: small questions are answered inline, on threads that never wait for these.
     pub(crate) threads: ThreadPool,
     /// The room for questions, which need no token.

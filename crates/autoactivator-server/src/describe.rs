@@ -45,3 +45,12 @@ pub(crate) fn image_of(model: &dyn Learned) -> Option<ImageShape> {
 pub(crate) fn is_of_sentences(model: &dyn Learned) -> bool {
     model.origin().and_then(encoder_of).is_some()
 }
+
+/// The content type of an image file, by its first bytes.
+pub(crate) fn image_type(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => "image/png",
+        [b'R', b'I', b'F', b'F', ..] => "image/webp",
+        _ => "image/jpeg",
+    }
+}

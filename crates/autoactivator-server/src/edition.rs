@@ -1,11 +1,12 @@
 //! An edition: the model as one change published it. An edition never changes, so readers never wait; the
 //! `writer` publishes the next one.
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use autoactivator::Model;
 use axum::body::Bytes;
 use serde_json::Value;
+use tokio::sync::watch;
 
 /// The model as one change left it.
 pub struct Edition {
@@ -40,19 +41,24 @@ impl Edition {
     }
 }
 
-/// The current edition. The lock is held only while a pointer is copied.
-pub(crate) struct Current(RwLock<Arc<Edition>>);
+/// The current edition. Its lock is held only while a pointer is copied; listeners learn of the next one.
+pub(crate) struct Current(watch::Sender<Arc<Edition>>);
 
 impl Current {
     pub(crate) fn new(first: Edition) -> Self {
-        Self(RwLock::new(Arc::new(first)))
+        Self(watch::Sender::new(Arc::new(first)))
     }
 
     pub(crate) fn read(&self) -> Arc<Edition> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.borrow())
     }
 
     pub(crate) fn publish(&self, next: Arc<Edition>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = next;
+        self.0.send_replace(next);
+    }
+
+    /// Hears of every edition from here on, unless the next one comes before it has listened: then only of the latest.
+    pub(crate) fn listen(&self) -> watch::Receiver<Arc<Edition>> {
+        self.0.subscribe()
     }
 }

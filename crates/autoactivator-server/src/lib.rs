@@ -17,6 +17,7 @@ mod digest;
 mod disk;
 mod edition;
 mod error;
+mod events;
 mod gauge;
 mod guard;
 mod held_out;

@@ -51,6 +51,11 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Listeners to changes of the model. Each holds a connection, and most connections are for questions.
+    pub(crate) fn listeners(&self) -> usize {
+        (self.connections / 16).max(2)
+    }
+
     /// Bytes of all questions that are being read or worked on at the same time.
     pub(crate) fn all_questions(&self) -> usize {
         8 * self.body_bytes

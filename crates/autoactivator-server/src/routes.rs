@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use autoactivator::Model;
-use autoactivator::model::{describe, growth as recorded, rows_by_class};
+use autoactivator::model::{Detail, describe, growth as recorded, rows_by_class};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -22,9 +22,10 @@ use crate::assets;
 use crate::body::{self, Question};
 use crate::change::Change;
 use crate::client::Client;
-use crate::describe::{image_of, shown_origin, to_client};
+use crate::describe::{image_of, image_type, shown_origin, to_client};
 use crate::disk;
 use crate::edition::Edition;
+use crate::events::{Pace, events};
 use crate::guard::{
     Access::{self, Open, Read, Write},
     guard,
@@ -65,7 +66,9 @@ pub(crate) fn table() -> Vec<Route> {
         ("post", "/v1/predict", Read, post(predict)),
         ("post", "/v1/explain", Read, post(explain)),
         ("get", "/v1/growth", Read, get(growth)),
+        ("get", "/v1/events", Read, get(listen)),
         ("get", "/v1/held-out", Write, get(held_out)),
+        ("get", "/v1/held-out/{place}/picture", Write, get(picture)),
         ("get", "/v1/examples", Read, get(examples)),
         ("get", "/v1/download/memory", Write, get(download_memory)),
         ("get", "/v1/download/model", Write, get(download_model)),
@@ -166,6 +169,15 @@ async fn growth(State(app): Shared) -> Response {
     json_response(&versioned(answer, &edition))
 }
 
+/// Tells of each new edition until the client has gone.
+async fn listen(State(app): Shared, Extension(client): Asker) -> Answered {
+    let full = || Problem::busy("too many are listening to changes: try again later");
+    let place = app.listeners.take(client, 1).ok_or_else(full)?;
+    let kind = [(header::CONTENT_TYPE, "text/event-stream")];
+    let body = events(app.current.listen(), place, Pace::with_patience(app.limits.time));
+    Ok((kind, body).into_response())
+}
+
 async fn predict(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
     ask(&app, client, &headers, body, |app, edition, question, wanted| {
         let (detail, reject) = (question.detail, question.reject);
@@ -190,7 +202,7 @@ async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMa
                 "only one row, image or sentence can be explained at a time",
             ));
         }
-        let reject = question.reject;
+        let (detail, reject) = (question.detail, question.reject);
         edition.model.check_reject(reject)?;
         let x = app.table(
             &edition.model,
@@ -198,8 +210,12 @@ async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMa
             question.features.as_deref(),
             wanted,
         )?;
-        let explained = json!(edition.model.explain(x.rows().row(0), reject)?);
-        Ok(json_response(&versioned(explained, edition)))
+        let explained = edition.model.explain(x.rows().row(0), reject)?;
+        let explained = match detail {
+            Detail::Top(k) => explained.of_top(k),
+            Detail::Class | Detail::All => explained,
+        };
+        Ok(json_response(&versioned(json!(explained), edition)))
     })
     .await
 }
@@ -345,6 +361,26 @@ async fn held_out(State(app): Shared, Extension(client): Asker) -> Answered {
         Ok(json_response(edition.examined.get().unwrap_or(&Value::Null)))
     };
     app.work(&app.changes.turns, client, look).await
+}
+
+/// A held-out picture as it is on disk.
+async fn picture(
+    State(app): Shared,
+    Extension(client): Asker,
+    place: Result<Path<usize>, PathRejection>,
+) -> Answered {
+    let Path(place) = place.map_err(|error| Problem::bad_request(error.body_text()))?;
+    let at_hand = Arc::clone(&app);
+    let read = move |_: &Wanted| {
+        let none = || Problem::not_found("NoHeldOut", "there is no held-out picture at this place");
+        let held_out = at_hand.held_out.as_ref().ok_or_else(none)?;
+        let bytes = held_out
+            .picture(place, at_hand.limits.image_bytes)
+            .ok_or_else(none)?;
+        let kind = [(header::CONTENT_TYPE, image_type(&bytes))];
+        Ok((kind, bytes).into_response())
+    };
+    app.work(&app.changes.turns, client, read).await
 }
 
 /// Which examples are asked for.

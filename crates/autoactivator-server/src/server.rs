@@ -139,6 +139,7 @@ impl Server {
             metrics: Metrics::default(),
             log,
             unread: Budget::new(limits.all_answers()),
+            listeners: Budget::new(limits.listeners()),
             // As many as there are turns, or more.
             threads: threads::pool("asking", threads::ASKING, Some(4 * processors + 1))?,
             questions: Room::for_questions(&limits, processors),

@@ -98,6 +98,7 @@ impl Digits {
             data: "digits, test part".to_owned(),
             x: self.0.test.x.clone(),
             y: self.0.test.y.clone(),
+            pictures: Vec::new(),
         }
     }
 

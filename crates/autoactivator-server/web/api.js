@@ -1,5 +1,5 @@
 // How is the server asked? One function per route; failures are `Refused` (the server said no, and why) or
-// `Lost` (there was no answer). `api.onConnection` is called when the connection is lost or restored.
+// `Lost` (there was no answer). `api.onLost` is called for each of the latter.
 
 /** A refusal, in the server's own words. */
 export class Refused extends Error {
@@ -16,20 +16,21 @@ export class Lost extends Error {
   }
 }
 
-const KNOCK_EVERY = 1500;
 let token = '';
-let connected = null;
-let listener = () => {};
+let whenLost = () => {};
 
 export const api = {
   model: () => ask('/v1/model'),
   growth: () => ask('/v1/growth'),
   heldOut: () => ask('/v1/held-out'),
+  picture: async (place) => (await reach(`/v1/held-out/${place}/picture`)).blob(),
   examples: (name, n) => ask(`/v1/examples?class=${encodeURIComponent(name)}&n=${n}`),
   explain: (body) => ask('/v1/explain', { method: 'POST', body }),
-  learn: (body) => ask('/v1/learn', { method: 'POST', body }),
-  unlearn: (body) => ask('/v1/unlearn', { method: 'POST', body }),
+  learn: (body, key) => ask('/v1/learn', { method: 'POST', body, key }),
+  unlearn: (body, key) => ask('/v1/unlearn', { method: 'POST', body, key }),
   dropClass: (name) => ask(`/v1/classes/${encodeURIComponent(name)}`, { method: 'DELETE' }),
+  /** The stream of changes. It cannot be an EventSource: that sends no token. */
+  events: async (signal) => (await reach('/v1/events', { signal })).body,
   download,
   useToken(value) {
     token = value.trim();
@@ -37,8 +38,8 @@ export const api = {
   get hasToken() {
     return token !== '';
   },
-  onConnection(hear) {
-    listener = hear;
+  onLost(hear) {
+    whenLost = hear;
   },
 };
 
@@ -58,50 +59,36 @@ async function download(path) {
 }
 
 /** The response to a request that the server accepts. */
-async function reach(path, { method = 'GET', body } = {}) {
+async function reach(path, { method = 'GET', body, key, signal } = {}) {
   const headers = {};
   if (token) headers.authorization = `Bearer ${token}`;
+  if (key) headers['idempotency-key'] = key;
   if (body && !(body instanceof FormData)) {
     headers['content-type'] = 'application/json';
     body = JSON.stringify(body);
   }
   let response;
   try {
-    response = await fetch(path, { method, headers, body, cache: 'no-store' });
+    response = await fetch(path, { method, headers, body, signal, cache: 'no-store' });
   } catch {
-    setConnected(false);
+    if (!signal?.aborted) whenLost();
     throw new Lost();
   }
-  setConnected(true);
   if (response.ok) return response;
   const answer = await response.json().catch(() => null);
   const said = answer?.error ?? { kind: 'Unreadable', message: `The server answered ${response.status}.` };
   throw new Refused(response.status, said, Number(response.headers.get('retry-after')) || 1);
 }
 
-function setConnected(now) {
-  if (now === connected) return;
-  const before = connected;
-  connected = now;
-  listener(now, before);
-  if (!now) setTimeout(knock, KNOCK_EVERY);
-}
+/** A random word, by which the server knows a change that is sent again. */
+const word = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join('-');
 
-/** Polls the server's health until it answers. */
-async function knock() {
-  try {
-    await fetch('/health', { cache: 'no-store' });
-    setConnected(true);
-  } catch {
-    setTimeout(knock, KNOCK_EVERY);
-  }
-}
-
-/** Repeats a change while the server is busy, after the delay it asks for, which `wait` is told. */
+/** Makes a change, again and again while the server is busy, after the delay it asks for, which `wait` is told. */
 export async function patiently(change, wait, tries = 6) {
+  const key = word();
   for (;;) {
     try {
-      return await change();
+      return await change(key);
     } catch (problem) {
       if (problem.status !== 429 || --tries === 0) throw problem;
       wait(problem.retryAfter);

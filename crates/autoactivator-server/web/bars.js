@@ -1,86 +1,59 @@
-// How sure is it? `Bars` keeps one bar per class, in order of arrival, and the verdict above them; both move
-// while the visitor draws. A screen reader is told once the answer has settled.
+// How sure is it? The likeliest classes, ranked, and the rest behind a button. What is unknown has no bars: the classes
+// that it is nearest to are only named.
 
-import { byId, hue, make, percent } from './dom.js';
+import { byId, likely, make, named } from './dom.js';
 
-/** Largest number of bars shown: those of the likeliest classes. */
-const MOST = 12;
-
-/** How long an answer must stay the same before it is spoken. */
-const SETTLED = 900;
+/** Bars shown at once. */
+const MOST = 5;
 
 export class Bars {
-  /** Whether "unknown" is wanted from a model that cannot answer it yet. */
-  cannotReject = false;
-  #rows = new Map();
-  #spoken;
+  #all = false;
+  #answer = null;
 
-  /** Sets the classes and the task that each came with. */
-  setClasses(classes, taskOf) {
-    this.taskOf = taskOf;
-    this.classes = classes;
-    const list = byId('bars');
-    for (const [name, { item }] of this.#rows) {
-      if (classes.includes(name)) continue;
-      item.remove();
-      this.#rows.delete(name);
-    }
-    for (const name of classes) {
-      if (!this.#rows.has(name)) this.#rows.set(name, this.#bar(name));
-      list.append(this.#rows.get(name).item);
-    }
-    this.show(null);
-  }
-
-  #bar(name) {
-    const fill = make('span', { className: 'bar-fill' });
-    const value = make('span', { className: 'bar-value' });
-    const label = make('span', { className: 'bar-name', title: name }, name);
-    const track = make('span', { className: 'bar-track' }, fill);
-    const item = make('li', { className: `bar hue-${hue(this.taskOf(name))}` }, label, track, value);
-    return { item, fill, value };
+  constructor() {
+    byId('more').addEventListener('click', () => {
+      this.#all = !this.#all;
+      this.show(this.#answer);
+    });
   }
 
   /** Shows an answer; null when nothing is shown to the model. */
   show(answer) {
-    const probabilities = answer?.probabilities ?? {};
-    const shown = new Set(this.#likeliest(probabilities));
-    for (const [name, { item, fill, value }] of this.#rows) {
-      const p = probabilities[name] ?? 0;
-      item.hidden = !shown.has(name);
-      item.classList.toggle('best', answer?.class === name);
-      fill.style.transform = `scaleX(${p})`;
-      value.textContent = answer ? percent(p) : '';
-    }
-    this.#verdict(answer, probabilities);
+    this.#answer = answer;
+    const ranked = Object.entries(answer?.probabilities ?? {}).sort(([, a], [, b]) => b - a);
+    const unknown = answer?.class === null;
+    const alone = ranked.length < 2;
+    const shown = unknown || alone ? [] : ranked.slice(0, this.#all ? ranked.length : MOST);
+    this.#list(shown, answer?.class);
+    const rest = alone || unknown ? 0 : ranked.length - MOST;
+    byId('more').hidden = rest <= 0;
+    byId('more').textContent = this.#all ? 'Show fewer' : `${rest.toLocaleString('en')} more`;
+    byId('more').ariaExpanded = String(this.#all);
+    byId('nearest').hidden = !unknown || alone;
+    if (unknown && !alone)
+      byId('nearest').replaceChildren(
+        'Nearest of what it knows: ',
+        ...ranked.slice(0, 3).flatMap(([name], i) => (i ? [', ', named('', name)] : [named('', name)])),
+      );
   }
 
-  #likeliest(probabilities) {
-    if (this.classes.length <= MOST) return this.classes;
-    return [...this.classes].sort((a, b) => (probabilities[b] ?? 0) - (probabilities[a] ?? 0)).slice(0, MOST);
+  /** The same bars with other widths, so that they move rather than appear. */
+  #list(shown, best) {
+    const list = byId('bars');
+    while (list.children.length > shown.length) list.lastChild.remove();
+    while (list.children.length < shown.length) list.append(bar());
+    shown.forEach(([name, p], i) => {
+      const [label, track, value] = list.children[i].children;
+      label.textContent = label.title = name;
+      track.firstChild.style.transform = `scaleX(${p})`;
+      value.textContent = likely(p);
+      list.children[i].classList.toggle('best', name === best);
+    });
   }
+}
 
-  #verdict(answer, probabilities) {
-    const verdict = byId('verdict');
-    const state = !answer ? 'idle' : answer.class === null ? 'unknown' : 'known';
-    const text = {
-      idle: () => 'Waiting for a drawing',
-      unknown: () => 'Unknown: unlike any class it has learned',
-      known: () =>
-        `${percent(probabilities[answer.class] ?? 0)} sure` +
-        (this.cannotReject ? '; it cannot answer “unknown” yet' : ''),
-    }[state]();
-    verdict.dataset.state = state;
-    const colour = `hue-${hue(state === 'known' ? this.taskOf(answer.class) : 1)}`;
-    verdict.className = `verdict ${colour}`;
-    byId('glance').className = `glance ${state} ${colour}`;
-    const shown = { idle: '·', unknown: '?', known: answer?.class }[state];
-    byId('verdict-class').textContent = byId('glance').textContent = shown;
-    byId('verdict-class').dataset.length = shown.length > 9 ? 'long' : shown.length > 3 ? 'middle' : 'short';
-    byId('verdict-text').textContent = text;
-    clearTimeout(this.#spoken);
-    if (state === 'idle') return;
-    const said = state === 'known' ? `It says ${answer.class}, ${text}.` : `${text}.`;
-    this.#spoken = setTimeout(() => (byId('spoken').textContent = said), SETTLED);
-  }
+function bar() {
+  const track = make('span', { className: 'bar-track' }, make('span', { className: 'bar-fill' }));
+  const label = make('bdi', { className: 'bar-name', dir: 'auto' });
+  return make('li', { className: 'bar' }, label, track, make('span', { className: 'bar-value' }));
 }

@@ -34,5 +34,5 @@ async function photograph(video) {
   const sheet = new OffscreenCanvas(SIDE, SIDE);
   sheet.getContext('2d').drawImage(video, left, top, side, side, 0, 0, SIDE, SIDE);
   const file = await sheet.convertToBlob({ type: 'image/jpeg', quality: 0.92 });
-  return { bitmap: await createImageBitmap(sheet), file };
+  return { file, bitmap: await createImageBitmap(sheet), folder: null };
 }

@@ -1,23 +1,29 @@
 // What does it know? The classes with the number of rows learned of each, and a button that drops one after asking.
 
 import { api } from './api.js';
-import { byId, hue, make, plural } from './dom.js';
+import { byId, make, named, plural } from './dom.js';
+import { fold } from './fold.js';
+
+/** Classes shown at once. */
+const MOST = 24;
 
 /** Shows the classes; `onDropped(name)` is called after one was dropped. */
-export function showClasses({ classes, rows, learns, undo }, taskOf, onDropped) {
-  byId('classes').replaceChildren(
-    ...classes.map((name) => {
+export function showClasses({ classes, rows, learns, undo }, onDropped) {
+  fold(
+    byId('classes'),
+    classes.map((name) => {
       const count = rows?.[name];
-      const label = make('span', { className: 'class-name' }, name);
+      const label = named('class-name', name);
       const small = make(
         'span',
         { className: 'class-rows' },
         count == null ? '' : plural(Math.round(count), 'row'),
       );
-      const item = make('li', { className: `class hue-${hue(taskOf(name))}` }, label, small);
+      const item = make('li', { className: 'class' }, label, small);
       if (learns && undo) item.append(dropButton(name, onDropped));
       return item;
     }),
+    MOST,
   );
   if (!classes.length) byId('classes').replaceChildren(make('li', { className: 'help' }, 'Nothing yet.'));
 }

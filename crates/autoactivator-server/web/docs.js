@@ -131,8 +131,16 @@ function tryIt(path, parameters) {
 async function readable(response) {
   const type = response.headers.get('content-type') ?? '';
   if (type.includes('json')) return JSON.stringify(await response.json(), null, 1).slice(0, 20000);
+  if (type.includes('event-stream')) return beginning(response.body.getReader());
   if (type.startsWith('text/')) return (await response.text()).slice(0, 20000);
   return `${(await response.arrayBuffer()).byteLength} bytes`;
+}
+
+/** The first words of an answer that never ends. */
+async function beginning(reader) {
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value);
 }
 
 const idOf = (method, path) => `${method}${path.replaceAll(/[^a-z0-9]+/gi, '-')}`;

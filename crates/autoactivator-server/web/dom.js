@@ -1,4 +1,4 @@
-// How are elements found, made and filled? Three helpers that every other module uses.
+// How are elements found, made and filled? Small helpers that every other module uses.
 
 export const byId = (id) => document.getElementById(id);
 
@@ -21,9 +21,29 @@ export function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** A name of any length and script, kept apart from the words around it; the whole of it is its title. */
+export const named = (className, name) => make('bdi', { className, dir: 'auto', title: name }, name);
+
+/** Writes words where others stand; the same words are not written again, so that nobody hears them twice. */
+export function say(id, words) {
+  if (byId(id).textContent !== words) byId(id).textContent = words;
+}
+
 export const percent = (part, digits = 0) => `${(100 * part).toFixed(digits)}\u202f%`;
 
-export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+/** A probability in words that never claim certainty. */
+export function likely(p) {
+  if (p >= 0.995) return `>\u202f${percent(0.99)}`;
+  return p < 0.005 ? `<\u202f${percent(0.01)}` : percent(p);
+}
 
-/** The colour of a task in the palette of six, from 1. */
-export const hue = (task) => ((task - 1) % 6) + 1;
+export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+
+/** Names in quotation marks, as isolated text: a name may be written from right to left. */
+export const quoted = (names) => listed(names.map((name) => `“\u2068${name}\u2069”`));
+
+/** A list in words; of long ones only the beginning. */
+export function listed(names, most = 6) {
+  const shown = names.length > most ? [...names.slice(0, most - 1), `${names.length - most + 1} more`] : names;
+  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : (shown[0] ?? '');
+}

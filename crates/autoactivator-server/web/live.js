@@ -2,18 +2,24 @@
 // flight, and always ends with an answer to the latest sample.
 
 import { api } from './api.js';
+import { bodyOf } from './sample.js';
 
 /** The fraction of known rows that may be called unknown. */
 const REJECT = 0.01;
 
+/** Classes whose evidence is wanted. */
+const TOP = 24;
+
 export class Live {
   reject = true;
+  /** Whether the model knows anything that it could answer. */
+  asks = false;
   #sample = null;
   #asking = false;
   #stale = false;
 
   /**
-   * `reader` returns the current Reader; `onAnswer(answer, row)` gets each answer, or nulls without a sample, and
+   * `reader` returns the current Reader; `onAnswer(answer, item, sample)` gets each answer, or nulls without a sample, and
    * `onBusy` whether an answer is pending.
    */
   constructor({ reader, onAnswer, onBusy, onProblem }) {
@@ -26,48 +32,40 @@ export class Live {
     this.again();
   }
 
-  /** Asks again about the same sample, after the model has changed. */
+  /** Asks again about the same sample, after the model has changed. Resolves when the answer is there. */
   again() {
-    if (this.#stale) return;
-    this.#stale = true;
-    this.onBusy(true);
-    requestAnimationFrame(() => this.#next());
+    this.settled ??= new Promise((settle) => (this.settle = settle));
+    if (!this.#stale) {
+      this.#stale = true;
+      this.onBusy(true);
+      requestAnimationFrame(() => this.#next());
+    }
+    return this.settled;
   }
 
   async #next() {
     if (this.#asking) return;
     this.#stale = false;
     const sample = this.#sample;
-    const row = sample && !this.reader().takesImages ? this.reader().row(sample) : null;
-    if (!sample || (!row && !this.reader().takesImages)) {
-      this.onAnswer(null, null);
-      return this.onBusy(false);
-    }
+    const item = sample && this.reader().item(sample);
+    if (item && this.asks) await this.#ask(sample, item);
+    else this.onAnswer(null, item, sample);
+    if (this.#stale) return requestAnimationFrame(() => this.#next());
+    this.onBusy(false);
+    this.settle();
+    this.settled = undefined;
+  }
+
+  async #ask(sample, item) {
     this.#asking = true;
     try {
-      const answer = await this.#ask(sample, row);
-      this.onAnswer(answer, row);
+      const answer = await api.explain(bodyOf([item], { reject: this.reject ? REJECT : undefined, top: TOP }));
+      this.onAnswer(answer, item, sample);
       this.onProblem('');
     } catch (problem) {
       this.onProblem(problem.message);
     } finally {
       this.#asking = false;
-      if (this.#stale) requestAnimationFrame(() => this.#next());
-      else this.onBusy(false);
     }
   }
-
-  async #ask(sample, row) {
-    const reject = this.reject ? REJECT : undefined;
-    const file = row ? null : await this.reader().file(sample);
-    return api.explain(bodyOf(file, row, reject));
-  }
-}
-
-function bodyOf(file, row, reject) {
-  if (row) return { rows: [row], reject };
-  const form = new FormData();
-  if (reject !== undefined) form.append('reject', reject);
-  form.append('image', file, 'image');
-  return form;
 }

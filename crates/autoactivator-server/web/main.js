@@ -1,21 +1,23 @@
-// What is this page? The parts wired together: samples go to the model, its answers to bars and network, and
-// what is taught to the exam. Each part is a module of its own.
+// What is this page? The parts wired together: what is shown goes to the model, its answer to verdict, bars and network,
+// and every change of the model, made here or elsewhere, to all of them. Each part is a module of its own.
 
 import { api } from './api.js';
 import { Bars } from './bars.js';
-import { listenForCamera } from './camera.js';
+import { Check } from './check.js';
 import { showClasses } from './classes.js';
-import { byId, plural } from './dom.js';
+import { byId, say } from './dom.js';
 import { listenForDownloads } from './downloads.js';
+import { follow, listenAgain } from './events.js';
+import { showExam } from './exam.js';
+import { deploys, showFacts } from './facts.js';
+import { wordsOf } from './kinds.js';
 import { Live } from './live.js';
 import { Network } from './network.js';
-import { Pad } from './pad.js';
-import { listenForPictures } from './pictures.js';
-import { showPixels } from './pixels.js';
-import { Reader, drawing, numbers, parseRow, photo } from './sample.js';
-import { Strip } from './strip.js';
+import { Reader, picture } from './sample.js';
+import { Show } from './show.js';
 import { Tasks } from './tasks.js';
 import { Teach } from './teach.js';
+import { Verdict } from './verdict.js';
 
 /** The server's name for the held-out rows of the built-in data set. */
 const BUILT_IN = 'digits, test part';
@@ -23,83 +25,40 @@ const BUILT_IN = 'digits, test part';
 let model = null;
 let reader = null;
 let exam = null;
-let typed = null;
-let tasks = new Tasks();
+let refreshing = Promise.resolve();
 
-const taskOf = (name) => tasks.of(name);
+const words = () => wordsOf(reader.kind);
+const verdict = new Verdict();
 const bars = new Bars();
+const check = new Check();
 const network = new Network();
-const strip = new Strip();
 const live = new Live({
   reader: () => reader,
   onAnswer: showAnswer,
   onBusy: (busy) => byId('verdict').setAttribute('aria-busy', busy),
-  onProblem: (words) => say('answer-problem', words),
+  onProblem: (problem) => say('answer-problem', problem),
 });
-const pad = new Pad(byId('pad'), { onChange: showSample, onEnter: () => teach.add(current()) });
+const show = new Show({ onChange: (sample) => reader && live.show(sample), onMany: addMany, onEnter: () => teach.add() });
 const teach = new Teach({
   reader: () => reader,
-  current,
-  onAdded: startOver,
-  onChange: refresh,
+  words,
+  samples: () => show.samples,
+  onAdded: () => show.empty(),
+  onChange: afterChange,
   builtIn: unlearned,
-  summary: () => strip.summary(),
 });
 
-/** The current sample, or null. */
-function current() {
-  if (!reader) return null;
-  if (typed) return typed;
-  if (pad.picture) return photo(pad.picture.bitmap, pad.picture.file);
-  return pad.isEmpty ? null : drawing(pad.strokes);
-}
-
-function showSample() {
-  byId('pad-hint').hidden = !pad.isEmpty;
-  const sample = current();
-  if (!reader) return;
-  // A model that knows nothing yet has no answer, but what it sees is still shown.
-  if (model.classes.length) live.show(sample);
-  else showAnswer(null, sample && !reader.takesImages ? reader.row(sample) : null);
-  teach.refresh();
-}
-
-function showAnswer(answer, row) {
+function showAnswer(answer, item, sample) {
+  verdict.show(answer, item, sample, { shape: reader.shape, words: words(), classes: model.classes });
   bars.show(answer);
   network.light(answer);
-  showSeen(row);
 }
 
-function showSeen(row) {
-  const seen = byId('seen');
-  seen.hidden = !reader.shape;
-  if (seen.hidden) return;
-  seen.title = `${reader.shape.width} × ${reader.shape.height} pixels`;
-  showPixels(seen, row, reader.shape);
-}
-
-function startOver() {
-  pad.clear();
-  byId('row').value = '';
-  typed = null;
-  showSample();
-}
-
-function take(pictures) {
-  if (pictures.length === 1) return pad.show(pictures[0]);
-  for (const { bitmap, file } of pictures) teach.add(photo(bitmap, file));
-}
-
-function readRow() {
-  typed = null;
-  try {
-    const row = parseRow(byId('row').value, model?.n_features);
-    if (row.length) typed = numbers(row);
-    say('row-problem', '');
-  } catch (problem) {
-    say('row-problem', problem.message);
-  }
-  showSample();
+/** Many pictures at once are examples; the last one is also asked about. */
+function addMany(pictures) {
+  const samples = pictures.map((one) => ({ sample: picture(one), own: one.folder ?? teach.name }));
+  teach.take(samples);
+  live.show(samples.at(-1).sample);
 }
 
 /** What a visitor could teach next: built-in classes, which can be taught without drawing. */
@@ -108,31 +67,36 @@ function unlearned() {
   return exam.classes.filter(({ known }) => !known).map((one) => one.class);
 }
 
-function say(id, words) {
-  if (byId(id).textContent !== words) byId(id).textContent = words;
+/** Reloads everything that a change may affect; one reload at a time. */
+function refresh() {
+  refreshing = refreshing.catch(() => {}).then(reload);
+  return refreshing;
 }
 
-/** Reloads everything that a change may affect. */
-async function refresh() {
+async function reload() {
   const [fresh, growth] = await Promise.all([api.model(), api.growth()]);
-  model = fresh;
-  exam = await examine();
-  const shown = exam?.strip?.map(({ row }) => row) ?? [];
-  reader = new Reader(model, shown);
-  tasks = new Tasks(growth.growth);
-  model.classes = tasks.sorted(model.classes);
-  bars.setClasses(model.classes, taskOf);
+  exam = await examine(fresh);
+  const tasks = new Tasks(growth.growth);
+  model = { ...fresh, classes: tasks.sorted(fresh.classes) };
+  reader = new Reader(model, exam?.strip?.map(({ row }) => row).filter(Boolean) ?? []);
+  const examined = exam && tasks.examined(exam);
+  check.show(examined, missingCheck());
+  showExam(examined, check.before, reader.shape);
   network.grow(growth.kind, grown(growth.growth), model.classes);
-  strip.show(exam && tasks.examined(exam), reader.shape);
+  showFacts(model, unlearned()[0], words());
+  showClasses(model, refresh);
+  show.suit(reader, words());
   teach.canTeach = model.learns;
-  teach.canUndo = model.undo;
-  showModel();
-  showSample();
+  teach.history.canUndo = model.undo;
+  await teach.history.read(model);
+  teach.refresh();
+  allowUnknown();
+  await live.again();
 }
 
 /** The result on the held-out rows; null without them, or as long as the token that shows them is missing. */
-async function examine() {
-  if (!model.held_out || (model.needs_token && !api.hasToken)) return null;
+async function examine({ held_out, needs_token }) {
+  if (!held_out || (needs_token && !api.hasToken)) return null;
   try {
     return await api.heldOut();
   } catch (problem) {
@@ -141,16 +105,17 @@ async function examine() {
   }
 }
 
+function missingCheck() {
+  if (model.held_out) return 'Whether it still knows the old ones is shown once the token is entered.';
+  return 'Held-out rows would show here that it still knows the old ones.';
+}
+
 /** Whether "unknown" is allowed, and whether the model can answer it yet. */
 function allowUnknown() {
   const wanted = byId('reject').checked;
+  live.asks = model.classes.length > 0;
   live.reject = wanted && model.rejects;
-  bars.cannotReject = wanted && !model.rejects && deploys();
-}
-
-/** A reactivation model cannot be deployed, and never answers "unknown". */
-function deploys() {
-  return model.learner !== 'reactivation';
+  verdict.cannotReject = wanted && !model.rejects && deploys(model);
 }
 
 /** The growth record; a deployed model has none and is shown as a single task. */
@@ -159,74 +124,44 @@ function grown(growth) {
   return [{ task: 1, recruited: model.nodes, nodes: model.nodes, new_classes: model.classes }];
 }
 
-function showModel() {
-  const known = model.classes;
-  const next = unlearned()[0];
-  say(
-    'facts',
-    `${model.learner} · ${plural(known.length, 'class', 'classes')} · ${plural(model.nodes, 'node')}`,
-  );
-  say('headline', headline(next));
-  say('promise', promise(next));
-  byId('teach-form').closest('section').hidden = byId('add').hidden = !model.learns;
-  byId('reject').closest('label').hidden = !deploys();
-  allowUnknown();
-  byId('token-form').hidden = !model.needs_token;
-  byId('pad-area').hidden = !reader.draws;
-  byId('row-area').hidden = reader.takesImages || Boolean(model.image);
-  for (const kind of ['model', 'onnx']) byId(`download-${kind}`).closest('li').hidden = !deploys();
-  showSeen(null);
-  byId('class-name').maxLength = model.limits?.class_name ?? 200;
-  byId('class-name').placeholder = next ?? 'star, my cup ...';
-  showClasses(model, taskOf, refresh);
-  teach.show();
-}
-
-function headline(next) {
-  if (!model.learns) return `It knows ${listOf(model.classes)}`;
-  return next ? `It knows ${listOf(model.classes)}. Teach it ${next}.` : 'Teach it something new';
-}
-
-function promise(next) {
-  if (!model.learns) return 'This model only predicts; it cannot be taught.';
-  if (!next) return 'Draw it a few times, name it, and press Teach. It learns in a moment and keeps what it knew.';
-  return `Draw a ${next} three times, name it, and press Teach. It learns in a moment and keeps what it knew.`;
-}
-
-function listOf(names) {
-  if (names.length > 6) return plural(names.length, 'class', 'classes');
-  return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : (names[0] ?? 'nothing');
+/** Shows what a change made here has done: the answer turns before the visitor's eyes. */
+async function afterChange() {
+  await refresh();
+  const { top, bottom } = byId('verdict').getBoundingClientRect();
+  const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  if (byId('verdict').classList.contains('turned') && (top < 0 || bottom > innerHeight))
+    byId('says').scrollIntoView({ behavior: still ? 'auto' : 'smooth', block: 'start' });
 }
 
 function listen() {
-  byId('clear').addEventListener('click', startOver);
-  byId('row').addEventListener('input', readRow);
   byId('reject').addEventListener('change', () => {
     allowUnknown();
     live.again();
   });
   byId('token').addEventListener('input', ({ target }) => api.useToken(target.value));
-  byId('token').addEventListener('change', start);
+  byId('token').addEventListener('change', () => start().then(listenAgain));
   byId('token-form').addEventListener('submit', (event) => event.preventDefault());
-  const onProblem = (words) => say('input-problem', words);
-  listenForPictures({ target: byId('pad-area'), onPictures: take, onProblem });
   listenForDownloads();
-  listenForCamera({ onPicture: (picture) => take([picture]), onProblem });
+  // Pixels are painted in the colours of the scheme.
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => reader && refresh());
-  api.onConnection((now, before) => {
-    byId('connection').dataset.state = now ? 'on' : 'off';
-    say('connection', now ? 'connected' : 'connection lost, trying again');
-    if (now && before === false) start();
+  follow({
+    onEdition: ({ sha256 }) => model && sha256 !== model.sha256 && start(),
+    onConnection: (there) => {
+      byId('connection').dataset.state = there ? 'on' : 'off';
+      say('connection', there ? 'connected' : 'connection lost, trying again');
+      if (there && model) start();
+    },
   });
 }
 
 async function start() {
   try {
     await refresh();
+    say('page-problem', '');
   } catch (problem) {
     // A server may show nothing without a token.
     if (problem.status === 401) byId('token-form').hidden = false;
-    say('input-problem', problem.message);
+    say('page-problem', problem.message);
   }
 }
 

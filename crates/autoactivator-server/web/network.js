@@ -1,18 +1,22 @@
-// What happens inside? `Network` draws the nodes that each task recruited (layout.js says where) and lights
-// up those that support the answer, or the units of a reactivation model (units.js). Uses /v1/growth and /v1/explain.
+// What happens inside? `Network` draws the nodes that each task recruited (layout.js says where) and lights up those that
+// speak for the answer, or the units of a reactivation model (units.js). The class that answers is always in view.
 
-import { byId, hue, make, plural, svg } from './dom.js';
-import { downwards, lines, sideways, spaced, stack } from './layout.js';
+import { byId, make, plural, say, svg } from './dom.js';
+import { chosen, downwards, fit, lines, pillWidth, sideways, spaced, stack } from './layout.js';
 import { unitsOf } from './units.js';
 
-/** Largest number of classes that links lead to: the latest ones. */
-const LINKED = 20;
+/** Up to so many classes, each has a place of its own. */
+const FEW = 10;
+
+/** Of more classes, so many are drawn: the likeliest, or the latest if nothing is shown. */
+const MOST = 6;
 
 export class Network {
   #growth = [];
   #answer = null;
   #known = 0;
   #dots = [];
+  #pinned = null;
 
   constructor() {
     this.place = byId('network');
@@ -36,8 +40,30 @@ export class Network {
   /** Lights up the explanation of an answer; null returns everything to rest. */
   light(answer) {
     this.#answer = answer;
-    if (this.kind === 'reactivation') this.#drawUnits();
+    if (this.kind === 'reactivation') return this.#drawUnits();
+    const pinned = this.#strongest();
+    if (pinned !== this.#pinned && this.#growth.length) this.#draw();
     else this.#lightNodes();
+  }
+
+  /** The class that speaks loudest, also if the answer is "unknown". */
+  get #winner() {
+    return this.#ranked()[0];
+  }
+
+  #ranked() {
+    const ranked = Object.entries(this.#answer?.probabilities ?? {}).sort(([, a], [, b]) => b - a);
+    const names = ranked.map(([name]) => name);
+    const best = this.#answer?.class;
+    return best ? [best, ...names.filter((name) => name !== best)] : names;
+  }
+
+  /** The task whose nodes speak most for the answer. */
+  #strongest() {
+    const winner = this.#winner;
+    const groups = this.#answer?.groups ?? [];
+    if (!winner || !groups.length) return null;
+    return groups.reduce((a, b) => ((b.evidence[winner] ?? 0) > (a.evidence[winner] ?? 0) ? b : a)).task;
   }
 
   #draw() {
@@ -51,31 +77,29 @@ export class Network {
   }
 
   #drawUnits() {
-    byId('network-text').textContent =
-      'One unit per task. The unit whose confidence is nearest its threshold wakes up and answers.';
+    say('network-text', 'One unit per task. The unit whose confidence is nearest its threshold wakes up and answers.');
     this.place.replaceChildren(unitsOf(this.#growth, this.#answer));
   }
 
   #drawNodes() {
     const width = this.place.clientWidth;
     const narrow = width < 620;
-    const clusters = narrow ? stack(this.#growth, width - 84) : lines(this.#growth, width);
+    this.#pinned = this.#strongest();
+    const tasks = chosen(this.#growth, this.#pinned);
+    const clusters = narrow ? stack(tasks, width - 116) : lines(tasks, width);
     const bottom = Math.max(...clusters.map((cluster) => cluster.y + cluster.height));
-    const shown = this.classes.slice(-LINKED);
-    const height = narrow ? Math.max(bottom, 40 * shown.length) + 2 : bottom + 120;
+    const places = Math.min(this.classes.length, this.classes.length > FEW ? MOST : FEW);
+    const height = narrow ? Math.max(bottom, 44 * places) + 2 : bottom + 112;
     const picture = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img' });
     picture.setAttribute('aria-label', this.#words());
-    this.links = svg('g', {});
-    picture.append(this.links);
+    Object.assign(this, { clusters, narrow, width, height });
+    [this.links, this.outputs] = [svg('g', {}), svg('g', {})];
     this.#dots = [];
-    for (const cluster of clusters) picture.append(this.#cluster(cluster));
-    const place = narrow
-      ? (i) => [width - 22, spaced(i, shown.length, height, 46)]
-      : (i) => [spaced(i, shown.length, width, 110), height - 22];
-    this.outputs = new Map(shown.map((name, i) => [name, this.#output(picture, name, ...place(i))]));
-    Object.assign(this, { clusters, narrow });
+    picture.append(this.links, ...clusters.map((cluster) => this.#cluster(cluster)), this.outputs);
     this.place.replaceChildren(picture);
-    byId('network-text').textContent = this.#words();
+    const titles = [...picture.querySelectorAll('.cluster-title')];
+    clusters.forEach(({ title, width }, i) => fit(titles[i], title, width - 24));
+    say('network-text', this.#words());
     this.#lightNodes();
   }
 
@@ -85,14 +109,12 @@ export class Network {
     return `${plural(nodes, 'node')} recruited in ${tasks}. Filled dots speak for the answer, rings against it; the more, the larger.`;
   }
 
-  #cluster({ task, x, y, width, height, columns, pitch, dots, title, note }) {
-    const group = svg('g', {
-      class: `cluster hue-${hue(task)}${task > this.#known && this.#known ? ' born' : ''}`,
-    });
+  #cluster({ task, x, y, width, height, columns, pitch, dots, note }) {
+    const born = this.#known && task > this.#known ? ' born' : '';
+    const group = svg('g', { class: `cluster${born}` });
     group.append(svg('rect', { class: 'cluster-box', x, y, width, height, rx: 12 }));
-    const heading = svg('text', { class: 'cluster-title', x: x + 12, y: y + 20 });
-    heading.textContent = title;
-    const small = svg('text', { class: 'cluster-note', x: x + 12, y: y + 36 });
+    const heading = svg('text', { class: 'cluster-title', x: x + 12, y: y + 21 });
+    const small = svg('text', { class: 'cluster-note', x: x + 12, y: y + 37 });
     small.textContent = note;
     group.append(heading, small);
     const left = x + width / 2 - ((columns - 1) * pitch) / 2;
@@ -106,18 +128,37 @@ export class Network {
     return group;
   }
 
-  #output(picture, name, x, y) {
-    const ring = svg('circle', { class: 'output', cx: x, cy: y, r: 18 });
-    const label = svg('text', { class: 'output-name', x, y: y + 5 });
-    label.textContent = name.length > 4 ? `${name.slice(0, 3)}…` : name;
-    picture.append(ring, label);
-    return { x, y, ring, label };
+  /** The classes to draw: all of few; of many, the likeliest, or the latest. */
+  #shown() {
+    if (this.classes.length <= FEW) return this.classes;
+    return this.#answer ? this.#ranked().slice(0, MOST) : this.classes.slice(-MOST);
+  }
+
+  /** Draws the classes and returns where each is. */
+  #placeOutputs() {
+    const names = this.#shown();
+    const room = this.narrow ? 100 : (this.width - 8) / names.length - 10;
+    const places = new Map();
+    const pills = names.map((name, i) => {
+      const width = pillWidth(name, Math.min(room, 190));
+      const x = this.narrow ? this.width - width / 2 - 2 : spaced(i, names.length, this.width, 200);
+      const y = this.narrow ? spaced(i, names.length, this.height, 50) : this.height - 20;
+      places.set(name, { x, y, width });
+      const best = name === this.#answer?.class ? ' best' : '';
+      const pill = svg('rect', { class: `output${best}`, x: x - width / 2, y: y - 17, width, height: 34, rx: 17 });
+      const label = svg('text', { class: `output-name${best}`, x, y: y + 5 });
+      const title = svg('title');
+      title.textContent = name;
+      return svg('g', {}, title, pill, label);
+    });
+    this.outputs.replaceChildren(...pills);
+    names.forEach((name, i) => fit(pills[i].lastChild, name, places.get(name).width - 18));
+    return places;
   }
 
   #lightNodes() {
     if (!this.clusters) return;
-    const { nodes = [], groups = this.#atRest(), class: best } = this.#answer ?? {};
-    const winner = best ?? mostLikely(this.#answer?.probabilities);
+    const { nodes = [], groups = this.#atRest() } = this.#answer ?? {};
     const most = Math.max(1e-9, ...nodes.map((node) => Math.abs(node.evidence)));
     const ofTask = byTask(nodes);
     for (const { task, i, dot } of this.#dots) {
@@ -126,11 +167,7 @@ export class Network {
       dot.classList.toggle('against', part < -0.04);
       dot.style.setProperty('--evidence', Math.sqrt(Math.abs(part)).toFixed(3));
     }
-    for (const [name, { ring, label }] of this.outputs) {
-      ring.classList.toggle('best', name === winner && best !== null);
-      label.classList.toggle('best', name === winner && best !== null);
-    }
-    this.#link(groups, winner);
+    this.#link(groups, this.#placeOutputs());
   }
 
   /** Without an answer: thin links from each task to the classes that came with it. */
@@ -141,19 +178,24 @@ export class Network {
     }));
   }
 
-  #link(groups, winner) {
-    const all = groups.flatMap(({ evidence }) => Object.values(evidence).map(Math.abs));
+  #link(groups, places) {
+    const winner = this.#winner;
+    const drawn = groups.filter(({ task }) => this.clusters.some((cluster) => cluster.task === task));
+    const all = drawn.flatMap(({ evidence }) => [...places.keys()].map((name) => Math.abs(evidence[name] ?? 0)));
     const most = Math.max(1e-9, ...all);
+    const strongest = this.#answer && this.#strongest();
     const links = [];
-    for (const { task, evidence } of groups) {
+    for (const { task, evidence } of drawn) {
       const from = this.clusters.find((cluster) => cluster.task === task);
-      if (!from) continue;
-      for (const [name, { x, y }] of this.outputs) {
-        const part = (evidence[name] ?? -1) / most;
+      for (const [name, place] of places) {
+        let part = (evidence[name] ?? -1) / most;
+        // The answer is always linked to the task that speaks most for it, or least against it.
+        if (name === winner && task === strongest) part = Math.max(0.05, part);
         if (part < (this.#answer ? 0.05 : 0)) continue;
-        const d = this.narrow ? sideways(from, x, y) : downwards(from, x, y);
-        const link = svg('path', { d, class: `link hue-${hue(task)}${name === winner ? ' best' : ''}` });
-        link.style.strokeWidth = `${(1 + 7 * part).toFixed(1)}px`;
+        const d = this.narrow ? sideways(from, place) : downwards(from, place);
+        const best = name === winner && this.#answer?.class !== null ? ' best' : '';
+        const link = svg('path', { d, class: `link${best}` });
+        link.style.strokeWidth = `${(1 + 6 * part).toFixed(1)}px`;
         links.push(link);
       }
     }
@@ -168,8 +210,4 @@ function byTask(nodes) {
     groups.get(node.task).push(node);
   }
   return groups;
-}
-
-function mostLikely(probabilities = {}) {
-  return Object.entries(probabilities).sort(([, a], [, b]) => b - a)[0]?.[0];
 }

@@ -34,10 +34,16 @@ export class Pad {
   }
 
   clear() {
+    this.empty();
+    this.onChange();
+  }
+
+  /** Clears without a word to anybody. */
+  empty() {
     this.strokes = [];
     this.picture = null;
     this.#pen.down = false;
-    this.#changed();
+    this.draw();
   }
 
   /** Shows a picture {bitmap, file} instead of strokes. */

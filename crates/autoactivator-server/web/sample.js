@@ -1,8 +1,8 @@
-// What is shown to the model? A `Sample` is one drawing, picture or row of numbers, and `Reader` turns it into what the
-// model takes: rows of pixels (ink.js), rows as they are, or image files.
+// What is shown to the model? A sample is one drawing, picture, sentence or row, and `Reader` turns it into what the model
+// takes: rows of pixels (ink.js), image files, sentences, or rows as they are.
 
 import { fromPicture, fromStrokes, measureHand, vary } from './ink.js';
-import { SIZE, drawStrokes } from './pad.js';
+import { DRAWINGS, PHOTOS, TEXTS, kindOf, shapeOf } from './kinds.js';
 
 /** Longest side to which a picture is scaled before its pixels are read. */
 const LOOK = 256;
@@ -11,40 +11,44 @@ const LOOK = 256;
 export const VARIATIONS = 16;
 
 export const drawing = (strokes) => ({ strokes: strokes.map((stroke) => [...stroke]) });
-export const photo = (bitmap, file) => ({ bitmap, file });
-export const numbers = (row) => ({ row });
+export const picture = ({ file, bitmap }) => ({ file, bitmap });
 
 export class Reader {
   constructor(model, rows = []) {
-    this.takesImages = model.takes === 'images';
-    this.shape = this.takesImages ? null : (model.image ?? squareOf(model.n_features));
+    this.kind = kindOf(model);
+    this.n = model.n_features;
+    this.shape = shapeOf(model);
     this.hand = this.shape ? measureHand(rows, this.shape) : null;
   }
 
-  /** Whether drawings can be shown at all. */
-  get draws() {
-    return this.takesImages || this.shape !== null;
+  /** The sample in a line of text; throws a readable error, and gives null for an empty line. */
+  typed(line) {
+    const text = line.trim();
+    if (!text) return null;
+    return this.kind === TEXTS ? { text } : { row: parseRow(text, this.n) };
   }
 
-  /** The image file of a sample. */
-  async file(sample) {
-    sample.file ??= await sheetOf(sample.strokes);
-    return sample.file;
+  /** What the server gets of a sample: {row}, {file} or {text}; null when there is nothing to see in it. */
+  item(sample) {
+    if (this.kind === PHOTOS) return { file: sample.file };
+    if (this.kind === TEXTS) return { text: sample.text };
+    const row = this.row(sample);
+    return row && { row };
   }
 
-  /** The row of a sample; null when there is nothing to see in it. */
+  /** All that a sample is taught with: a drawing, in variations if they are wanted. */
+  items(sample, variations) {
+    if (this.kind !== DRAWINGS || !sample.strokes) return [this.item(sample)].filter(Boolean);
+    return Array.from({ length: variations }, (_, k) => ({
+      row: fromStrokes(vary(sample.strokes, k), this.shape, this.hand),
+    }));
+  }
+
+  /** The row of a drawing, a picture or numbers; null when there is nothing to see in it. */
   row(sample) {
     if (sample.row) return sample.row;
     if (sample.strokes) return fromStrokes(sample.strokes, this.shape, this.hand);
     return this.#pictureRow(sample.bitmap);
-  }
-
-  /** All rows that a sample is taught with. */
-  rows(sample, variations) {
-    if (!sample.strokes) return [this.row(sample)];
-    return Array.from({ length: variations }, (_, k) =>
-      fromStrokes(vary(sample.strokes, k), this.shape, this.hand),
-    );
   }
 
   #pictureRow(bitmap) {
@@ -56,20 +60,25 @@ export class Reader {
   }
 }
 
-/** Rows of unknown shape may be pixels if their number is a square; a model that knows nothing yet gets 16 x 16. */
-function squareOf(n) {
-  const side = n ? Math.sqrt(n) : 16;
-  return Number.isInteger(side) && side >= 6 ? { height: side, width: side, channels: 1 } : null;
+/** The body of a request: what the server takes, and the class of each item if it is to learn them. */
+export function bodyOf(items, extra = {}) {
+  const named = items[0].name !== undefined;
+  if (items[0].file) return formOf(items, extra);
+  const key = items[0].text === undefined ? 'row' : 'text';
+  const body = { [`${key}s`]: items.map((item) => item[key]), ...extra };
+  if (named) body.classes = items.map(({ name }) => name);
+  return body;
 }
 
-/** A drawing as a picture: always dark ink on white, whatever the page's colours. */
-function sheetOf(strokes) {
-  const sheet = new OffscreenCanvas(SIZE, SIZE);
-  const context = sheet.getContext('2d');
-  context.fillStyle = 'white';
-  context.fillRect(0, 0, SIZE, SIZE);
-  drawStrokes(context, strokes, 'black');
-  return sheet.convertToBlob({ type: 'image/png' });
+/** A form in which each image follows its class. */
+function formOf(items, extra) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(extra)) if (value !== undefined) form.append(name, value);
+  for (const { name, file } of items) {
+    if (name !== undefined) form.append('class', name);
+    form.append('image', file, 'image');
+  }
+  return form;
 }
 
 function pixelsOf(bitmap, width, height) {
@@ -98,7 +107,7 @@ function coloursOf(bitmap, width, height) {
 }
 
 /** Parses numbers from text with any separators; throws a readable error. */
-export function parseRow(text, n) {
+function parseRow(text, n) {
   const words = text.split(/[\s,;]+/).filter(Boolean);
   const wrong = words.find((word) => !Number.isFinite(Number(word)));
   if (wrong !== undefined) throw new Error(`“${wrong}” is not a number.`);

@@ -1,4 +1,4 @@
-// Which task did each class come with? `Tasks` is computed from the growth record; colours and order follow from it.
+// Which task did each class come with? `Tasks` is computed from the growth record; their order follows from it.
 
 const byName = new Intl.Collator('en', { numeric: true }).compare;
 

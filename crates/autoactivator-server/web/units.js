@@ -1,7 +1,7 @@
 // Which unit wakes? Each unit of a reactivation model with its threshold, how sure it is of this input, and
 // the distance between the two; or, if units wake by density, how likely the input is the unit's.
 
-import { hue, make, plural, svg } from './dom.js';
+import { make, plural, svg } from './dom.js';
 
 /** A list of the units; at rest without an answer. */
 export function unitsOf(growth, answer) {
@@ -37,5 +37,5 @@ function unit(task, { nodes, classes, new_classes, threshold, given, distance, l
   scale.setAttribute('aria-label', facts.join(', '));
   const title = make('strong', {}, `Task ${task} · ${names.join(' ')}${awake ? ' · awake' : ''}`);
   const line = make('span', { className: 'help' }, facts.join(' · '));
-  return make('li', { className: `unit hue-${hue(task)}${awake ? ' awake' : ''}` }, title, scale, line);
+  return make('li', { className: `unit${awake ? ' awake' : ''}` }, title, scale, line);
 }

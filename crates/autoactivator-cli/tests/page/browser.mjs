@@ -13,6 +13,8 @@ const QUIET = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-backgro
 const ALONE = ['--disable-component-update', '--disable-sync', '--no-first-run'];
 const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
 
+const PATIENCE = 90000;
+
 export const launch = (executablePath) =>
   chromium.launch({ executablePath, args: [...QUIET, ...ALONE, ...CAMERA] });
 
@@ -20,6 +22,8 @@ export const launch = (executablePath) =>
 export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
+  // A busy machine is no mistake of the page.
+  page.setDefaultTimeout(PATIENCE);
   const wrong = [];
   page.on('request', (request) => {
     const { protocol, host } = new URL(request.url());
@@ -32,7 +36,7 @@ export async function open(browser, address, options = {}) {
   });
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
   await page.goto(address);
-  await page.waitForSelector('#classes > *, .method', { timeout: 20000 });
+  await page.waitForSelector('#classes > *, .method');
   return { page, wrong, close: () => context.close() };
 }
 
@@ -48,9 +52,9 @@ export async function draw(page, digit, seed) {
   }
 }
 
-/** The settled answer to what is on the pad: the class, '?' for unknown. */
+/** The settled answer to what is shown: the class, or "unknown". */
 export async function answer(page) {
-  await page.waitForSelector('#verdict[aria-busy=false]');
+  await page.waitForSelector('#verdict[aria-busy=false]:not([data-state=idle])');
   return page.locator('#verdict-class').textContent();
 }
 
@@ -94,10 +98,39 @@ export async function recognised(page, digits, seeds, reject = 0) {
   );
 }
 
-/** Draws examples of a digit and teaches them under its name. */
-export async function teach(page, digit, seeds) {
+/** Drops files or folders on a part of the page, as a hand with a mouse would. */
+export async function drop(page, paths, selector) {
+  const { x, y, width, height } = await page.locator(selector).boundingBox();
+  const hand = await page.context().newCDPSession(page);
+  const data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'])
+    await hand.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data });
+  await hand.detach();
+}
+
+/** Takes a picture of the whole page. */
+export const shoot = (page, name) => page.screenshot({ path: `${name}.png`, fullPage: true });
+
+/** The names of the classes that the page shows. */
+export const classesOf = (page) => page.locator('.class-name').allTextContents();
+
+/** Waits for what moves to come to rest. */
+export const settled = (page) => page.waitForTimeout(700);
+
+/** Waits until an element has text that contains these words. */
+export const told = (page, id, words = '') =>
+  page.waitForFunction(
+    ([id, words]) => {
+      const { textContent } = document.getElementById(id);
+      return textContent !== '' && textContent.includes(words);
+    },
+    [id, words],
+  );
+
+/** Draws examples of a digit and teaches them under its name, or under another one. */
+export async function teach(page, digit, seeds, name = String(digit)) {
   await page.click('#clear');
-  await page.fill('#class-name', String(digit));
+  await page.fill('#class-name', name);
   for (const seed of seeds) {
     await draw(page, digit, seed);
     await page.click('#add');

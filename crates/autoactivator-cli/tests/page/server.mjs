@@ -1,21 +1,40 @@
 // A server of its own for each story: started on a model file, killed without warning, started again.
 
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+/** The program that is tested, and a small backbone for photographs. */
+export const settings = { program: null, backbone: null };
 
 export class Server {
   /** `options` are words of the command line; `env` goes on top of the environment. */
-  constructor(program, { options = [], env = {} } = {}) {
+  constructor({ options = [], env = {} } = {}) {
     this.folder = mkdtempSync(join(process.cwd(), 'model-'));
-    Object.assign(this, { program, options, env, listen: '127.0.0.1:0' });
+    Object.assign(this, { options, env, listen: '127.0.0.1:0' });
     process.on('exit', () => this.#tidy());
+  }
+
+  /** A server of photographs: a new model behind the small backbone. */
+  static ofPhotographs(options = []) {
+    return new Server({ options: ['--empty', '--backbone', settings.backbone, ...options] });
+  }
+
+  /** Runs the program on files in the server's folder, and gives what it prints. */
+  run(...words) {
+    const options = { cwd: this.folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+    return execFileSync(settings.program, words, options);
+  }
+
+  /** Writes a file into the server's folder. */
+  write(name, content) {
+    writeFileSync(join(this.folder, name), content);
   }
 
   /** Resolves with the address that the server prints. */
   start() {
     const words = ['serve', 'model.aact', '--listen', this.listen, ...this.options];
-    this.child = spawn(this.program, words, { cwd: this.folder, env: { ...process.env, ...this.env } });
+    this.child = spawn(settings.program, words, { cwd: this.folder, env: { ...process.env, ...this.env } });
     return new Promise((started, failed) => {
       let said = '';
       this.child.stderr.on('data', (data) => {
@@ -27,6 +46,15 @@ export class Server {
       });
       this.child.on('exit', (code) => failed(new Error(`the server ended with ${code}: ${said}`)));
     });
+  }
+
+  /** Sends a request as another client would. */
+  async ask(path, body) {
+    const headers = { 'content-type': 'application/json' };
+    const request = body && { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(`http://${this.listen}${path}`, request);
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+    return response.json();
   }
 
   /** Ends it as a power cut would: no time to say goodbye. */

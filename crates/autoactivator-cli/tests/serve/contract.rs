@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::common::Workplace;
 use crate::http::form;
+use crate::photos;
 use crate::serving::{SMALL, Serving};
 
 /// Rows of a digit that the starter does not know.
@@ -74,6 +75,12 @@ fn a_visitor_teaches_five_and_takes_it_back() {
         assert!(rows > 30.0 && right / rows > 0.9, "{task}");
     }
     assert_eq!(held_out["strip"].as_array().unwrap().len(), 60);
+    let confused = &held_out["confused"];
+    let (class, answer) = (&confused["class"], &confused["answer"]);
+    assert_ne!(class, answer);
+    let [taken, right] = [0, 1].map(|i| &confused["shown"][i]);
+    assert_eq!([&taken["class"], &taken["answer"]], [class, answer]);
+    assert_eq!([&right["class"], &right["answer"]], [answer, answer]);
 
     serving.kill();
     let serving = Serving::start(&place, &[]);
@@ -91,6 +98,39 @@ fn a_visitor_teaches_five_and_takes_it_back() {
     assert_eq!((again.status, again.kind()), (422, "UnknownClass".to_owned()));
     let missing = serving.send("DELETE", "/v1/classes/5", &[], b"");
     assert_eq!((missing.status, missing.kind()), (404, "UnknownClass".to_owned()));
+}
+
+#[test]
+fn held_out_pictures_are_shown_as_they_are() {
+    let place = Workplace::new();
+    place.write("tiny.onnx", photos::backbone(3));
+    place.write("tiny.toml", photos::SETTINGS);
+    for (part, class, n) in [("train", "cup", 1), ("test", "cup", 2), ("test", "fork", 1)] {
+        photos::write(&place, &format!("photos/{part}"), class, n);
+    }
+    let words = [
+        "m.aact",
+        "--empty",
+        "--backbone",
+        "tiny.onnx",
+        "--held-out",
+        "photos",
+        "--no-cache",
+    ];
+    let serving = Serving::start(&place, &words);
+    let strip = serving.read("/v1/held-out")["strip"].clone();
+    let shown = |class: &str, picture: u8| json!({ "class": class, "answer": null, "picture": picture });
+    assert_eq!(strip, json!([shown("cup", 0), shown("cup", 1), shown("fork", 2)]));
+    for (number, file, kind) in [(0, "cup/000.jpg", "image/jpeg"), (1, "cup/001.png", "image/png")] {
+        let picture = serving.get(&format!("/v1/held-out/{number}/picture"));
+        assert_eq!(
+            (picture.status, picture.header("content-type")),
+            (200, Some(kind))
+        );
+        assert!(picture.body == place.read(&format!("photos/test/{file}")));
+    }
+    assert_eq!(serving.get("/v1/held-out/3/picture").kind(), "NoHeldOut");
+    assert_eq!(serving.get("/v1/held-out/x/picture").status, 400);
 }
 
 #[test]
@@ -204,6 +244,18 @@ fn an_explanation_adds_up_to_what_is_answered() {
     assert!((of_groups - of_nodes).abs() < 1e-4, "{of_groups} {of_nodes}");
     let nodes = sum(&explained["groups"], &|group| group["nodes"].as_f64().unwrap());
     assert_eq!(json!(nodes as u64), serving.read("/v1/model")["nodes"]);
+    let brief = serving
+        .post("/v1/explain", &json!({ "rows": [row], "top": 1 }))
+        .json();
+    assert_eq!(brief["probabilities"], explained["probabilities"]);
+    for (group, whole) in brief["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(explained["groups"].as_array().unwrap())
+    {
+        assert_eq!(group["evidence"], json!({ class: whole["evidence"][class] }));
+    }
     assert_eq!(
         serving.post("/v1/explain", &json!({ "rows": [row, row] })).status,
         400

@@ -7,12 +7,16 @@ mod attack;
 #[path = "../common/mod.rs"]
 mod common;
 mod contract;
+mod demo;
 mod documents;
 mod durable;
 mod hostile;
 mod http;
 mod orders;
 mod process;
+mod listening;
+#[path = "../photos/mod.rs"]
+mod photos;
 mod refused;
 mod safe;
 mod serving;

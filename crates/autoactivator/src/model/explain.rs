@@ -43,6 +43,28 @@ pub enum Explanation {
     },
 }
 
+impl Explanation {
+    /// The same with evidence for no more than the `k` most probable classes: with many classes and tasks, most of an
+    /// explanation is evidence that nobody looks at.
+    #[must_use]
+    pub fn of_top(mut self, k: usize) -> Self {
+        if let Self::Consolidation {
+            probabilities,
+            groups,
+            ..
+        } = &mut self
+        {
+            let mut ranked: Vec<&(String, f32)> = probabilities.iter().collect();
+            ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+            let top: Vec<&str> = ranked.iter().take(k).map(|(class, _)| class.as_str()).collect();
+            for group in groups {
+                group.evidence.retain(|(class, _)| top.contains(&class.as_str()));
+            }
+        }
+        self
+    }
+}
+
 /// What the nodes that one task recruited say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskEvidence {
