@@ -8,12 +8,15 @@ mod terminal;
 mod answers;
 mod args;
 mod backbones;
+mod catalogue;
 #[cfg(feature = "fetch")]
 mod data;
 mod dataset;
 mod defaults;
 mod eval;
 mod extract;
+#[cfg(feature = "fetch")]
+mod fetching;
 mod given;
 mod image_args;
 mod inspect;
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Token => token::token(),
         #[cfg(feature = "fetch")]
         Command::Data(command) => data::data(command),
+        Command::Backbone(command) => catalogue::backbone(command),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

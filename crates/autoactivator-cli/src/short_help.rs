@@ -26,6 +26,7 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
     (
         &["learn"],
         &[
+            "class",
             "classes",
             "again",
             "private",

@@ -49,11 +49,12 @@ mod held_out;
 mod image;
 pub mod origin;
 mod part;
+mod pin;
 pub mod shard;
 pub mod table;
 
 #[cfg(feature = "images")]
-pub use backbone::{Backbone, BackboneSpec, Preset, Runtime};
+pub use backbone::{Backbone, BackboneSpec, Known, KnownFile, Outline, Preset, Runtime, Trust};
 pub use batch::{Batch, Batches};
 #[cfg(feature = "images")]
 pub use cache::Cache;
@@ -61,8 +62,8 @@ pub use error::Error;
 #[cfg(feature = "images")]
 pub use extractor::{ExtractOptions, Extractor, ImageRows, Skipped};
 #[cfg(feature = "images")]
-pub use image::{ImageFile, ImageFolder, Pixels, RgbImage, decode, is_image};
-pub use origin::{Channels, Filter, Identity, Layout, Origin, Resize, Settings};
+pub use image::{ImageFile, ImageFolder, Pixels, RgbImage, decode, is_image, names_images};
+pub use origin::{Channels, Filter, Identity, Layout, Origin, Outputs, Resize, Settings, Tokens};
 pub use part::Part;
 pub use shard::Shard;
 pub use table::{Columns, FeatureTable};

@@ -30,7 +30,7 @@ use serde_json::Value;
 
 pub use identity::Identity;
 pub use resize::{Filter, Resize};
-pub use settings::{Channels, Layout, Settings};
+pub use settings::{Channels, Layout, Outputs, Settings, Tokens};
 
 /// Where features come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -100,9 +100,9 @@ impl Network for OnnxRuntime {
         self.graph.clone()
     }
 
-    fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String> {
+    fn run(&self, input: Tensor, outputs: &[String]) -> Result<Vec<Tensor>, String> {
         let mut session = self.take()?;
-        let result = run(&mut session, input, output);
+        let result = run(&mut session, input, outputs);
         self.give_back(session);
         result
     }
@@ -122,21 +122,24 @@ fn session(library: &Library, onnx: &[u8], threads: usize) -> Result<Session, St
         .map_err(|error| error.to_string())
 }
 
-fn run(session: &mut Session, input: Tensor, output: &str) -> Result<Tensor, String> {
+fn run(session: &mut Session, input: Tensor, names: &[String]) -> Result<Vec<Tensor>, String> {
     let input = OrtTensor::from_array((input.shape, input.values)).map_err(|error| error.to_string())?;
     let outputs = session
         .run(ort::inputs![input])
         .map_err(|error| error.to_string())?;
-    let value = outputs
-        .get(output)
-        .ok_or_else(|| format!("there is no output `{output}`"))?;
-    let (shape, values) = value
-        .try_extract_tensor::<f32>()
-        .map_err(|error| error.to_string())?;
-    Ok(Tensor {
-        shape: shape.iter().map(|&side| side as usize).collect(),
-        values: values.to_vec(),
-    })
+    let of_name = |name: &String| {
+        let value = outputs
+            .get(name)
+            .ok_or_else(|| format!("there is no output `{name}`"))?;
+        let (shape, values) = value
+            .try_extract_tensor::<f32>()
+            .map_err(|error| error.to_string())?;
+        Ok(Tensor {
+            shape: shape.iter().map(|&side| side as usize).collect(),
+            values: values.to_vec(),
+        })
+    };
+    names.iter().map(of_name).collect()
 }
 
 fn port(outlet: &Outlet) -> Port {

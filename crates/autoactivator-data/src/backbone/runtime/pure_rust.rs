@@ -60,28 +60,34 @@ impl Network for PureRust {
         }
     }
 
-    fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String> {
+    fn run(&self, input: Tensor, outputs: &[String]) -> Result<Vec<Tensor>, String> {
         // Several threads run the model at once, each with images of its own, so each run keeps to one thread.
         thread_local! {
             static THREAD: Arc<ThreadPool> = Arc::new(ThreadPool::with_num_threads(1));
         }
         let options = RunOptions::default().with_thread_pool(Some(THREAD.with(Arc::clone)));
-        let to = self.model.node_id(output).map_err(|error| error.to_string())?;
+        let to = outputs.iter().map(|name| self.model.node_id(name));
+        let to = to
+            .collect::<Result<Vec<NodeId>, _>>()
+            .map_err(|error| error.to_string())?;
         let &[from] = self.model.input_ids() else {
             return Err("it takes several inputs".to_owned());
         };
         let input =
             Value::from_shape(input.shape.as_slice(), input.values).map_err(|error| error.to_string())?;
-        let mut values = self
+        let values = self
             .model
-            .run(vec![(from, input.into())], &[to], Some(options))
+            .run(vec![(from, input.into())], &to, Some(options))
             .map_err(|error| error.to_string())?;
-        let tensor = values.pop().and_then(Value::into_tensor::<f32>);
-        let tensor = tensor.ok_or_else(|| format!("the output `{output}` does not hold 32-bit floats"))?;
-        Ok(Tensor {
-            shape: tensor.shape().to_vec(),
-            values: tensor.into_data(),
-        })
+        let floats = |(value, name): (Value, &String)| {
+            let tensor = value.into_tensor::<f32>();
+            let tensor = tensor.ok_or_else(|| format!("the output `{name}` does not hold 32-bit floats"))?;
+            Ok(Tensor {
+                shape: tensor.shape().to_vec(),
+                values: tensor.into_data(),
+            })
+        };
+        values.into_iter().zip(outputs).map(floats).collect()
     }
 }
 
