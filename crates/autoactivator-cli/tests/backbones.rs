@@ -138,8 +138,12 @@ fn pixels_stay_pixels() {
     let place = with_cache();
     photos::write(&place, "small", "mug", 4);
     photos::write(&place, "small", "plate", 4);
+    let learn = |model: &str, photos: &str, options: &[&str]| {
+        let quick = [&common::NEW[..], &common::QUICK].concat();
+        place.succeed(&[&["learn", model, photos], options, &quick].concat())
+    };
     let told = |model: &str, photos: &str, options: &[&str]| {
-        place.succeed(&[&["learn", model, photos], options].concat());
+        learn(model, photos, options);
         place.succeed(&["inspect", model]).stdout
     };
     assert!(told("small.aact", "small", &[]).contains("pixels 20x24x3"));
@@ -159,7 +163,7 @@ fn pixels_stay_pixels() {
         &["--size is a setting of a backbone"],
     );
     fs::remove_file(place.path().join(DINOV2)).unwrap();
-    let without = place.succeed(&["learn", "without.aact", "photos"]);
+    let without = learn("without.aact", "photos", &[]);
     assert!(
         without.stderr.contains("`autoactivator backbone list`"),
         "{}",
