@@ -30,6 +30,7 @@ fn extractor(job: &Extract) -> Result<Extractor> {
     };
     let spec = BackboneSpec {
         size: Some(job.size),
+        output: Some(vec!["features".to_owned()].into()),
         ..BackboneSpec::default()
     };
     let runtime = runtime.parse().map_err(anyhow::Error::msg).context("runtime")?;

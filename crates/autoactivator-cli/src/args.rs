@@ -14,6 +14,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 
+use crate::catalogue::BackboneCommand;
 #[cfg(feature = "fetch")]
 use crate::data::DataCommand;
 use crate::defaults;
@@ -71,6 +72,9 @@ pub enum Command {
     #[cfg(feature = "fetch")]
     #[command(subcommand)]
     Data(DataCommand),
+    /// Fetch backbones known by name, show which are here, or describe one
+    #[command(subcommand)]
+    Backbone(BackboneCommand),
 }
 
 #[derive(Debug, Args)]
@@ -346,9 +350,14 @@ impl ColumnArgs {
 #[derive(Debug, Args)]
 pub struct RowsArgs {
     /// The rows: a feature table (.parquet, .arrow, .npy, .npz, .safetensors, .csv, .jsonl, idx), a table with a column
-    /// of sentences (--text), a folder of images or of .txt files with one subfolder per class, a data set by name or
-    /// folder, or - for a table on stdin; for a model of sentences - and .txt files hold one sentence a line
+    /// of sentences (--text), a folder of images or of .txt files with one subfolder per class, a folder of images or one
+    /// image (see --class), a data set by name or folder, or - for stdin: a table, or a list of image files if every line
+    /// ends like one; for a model of sentences - and .txt files hold one sentence a line
     pub rows: PathBuf,
+
+    /// The class of all images, where there is no folder per class
+    #[arg(long, value_name = "CLASS", help_heading = "Images")]
+    pub class: Option<String>,
 
     #[command(flatten)]
     pub columns: ColumnArgs,
@@ -372,6 +381,7 @@ impl RowsArgs {
     pub fn of_images(folder: PathBuf, images: ImageArgs, data: DataArgs) -> Self {
         Self {
             rows: folder,
+            class: None,
             columns: ColumnArgs::default(),
             images,
             texts: TextArgs::default(),

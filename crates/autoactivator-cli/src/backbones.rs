@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use autoactivator_data::dataset;
-use autoactivator_data::{Backbone, BackboneSpec, Extractor, Identity, Origin, Runtime, Settings};
+use autoactivator_data::{
+    Backbone, BackboneSpec, Extractor, Identity, Known, Origin, Preset, Runtime, Settings, Trust,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -19,32 +21,107 @@ use crate::rows::Expected;
 /// Settings that a preset decides. Its size and output are only what is usual: those of the graph win.
 const OF_PRESET: [&str; 4] = ["mean", "scale", "resize", "filter"];
 
-/// Folder of backbones in a data folder.
-const FOLDER: &str = "backbones";
+/// What is given in place of a backbone by those who want pixels.
+const NONE: &str = "none";
 
-/// Opens the backbones of the options, or else those that the model was learned with; none if there are neither.
+/// A backbone that is to be opened.
+struct Chosen<'a> {
+    path: PathBuf,
+    /// The preset that comes with its name.
+    preset: Option<Preset>,
+    /// The same backbone as the model was learned with.
+    learned: Option<&'a Identity>,
+}
+
+/// Opens the backbones of the options, or else those that the model was learned with; none if there are neither, or if
+/// pixels are wanted.
 pub fn open(args: &ImageArgs, data: &DataArgs, expected: &Expected<'_>) -> Result<Option<Extractor>> {
-    let remembered = remembered(expected.origin);
-    let mut found = Vec::new();
-    for path in &args.backbones {
-        found.push((path.clone(), of_content(&remembered, path)?));
+    if args.backbones.iter().any(|name| name.as_os_str() == NONE) {
+        if args.backbones.len() > 1 {
+            bail!("--backbone none takes the pixels, so it cannot stand beside another --backbone");
+        }
+        return Ok(None);
     }
-    if found.is_empty() {
+    let remembered = remembered(expected.origin);
+    let mut chosen = Vec::new();
+    for name in &args.backbones {
+        let (path, preset) = named(name, data)?;
+        let learned = of_content(&remembered, &path)?;
+        chosen.push(Chosen {
+            path,
+            preset,
+            learned,
+        });
+    }
+    if chosen.is_empty() {
         for identity in &remembered {
-            found.push((find(identity, data, expected.file)?, Some(identity)));
+            chosen.push(Chosen {
+                path: find(identity, data, expected.file)?,
+                preset: None,
+                learned: Some(identity),
+            });
         }
     }
-    if found.is_empty()
-        && let Some(option) = args.about_backbone()
-    {
-        bail!("{option} is a setting of a backbone: give the backbone with --backbone");
-    }
-    let backbones = found.iter().map(|(path, known)| {
-        let runtime = runtime(args, known.filter(|_| expected.exact));
-        open_one(args, path, *known, runtime)
+    let backbones = chosen.iter().map(|chosen| {
+        let runtime = runtime(args, chosen.learned.filter(|_| expected.exact));
+        open_one(args, chosen, runtime)
     });
     let backbones: Vec<Backbone> = backbones.collect::<Result<_>>()?;
     Ok((!backbones.is_empty()).then_some(Extractor::Backbones(backbones)))
+}
+
+/// Opens the backbone that photographs are shown to if nobody names one, with its name; none if there is none here.
+pub fn open_default(args: &ImageArgs, data: &DataArgs) -> Result<Option<(Extractor, &'static str)>> {
+    let folders = dataset::folders(data.dir().as_deref());
+    let Some((known, path)) = Known::default_for_photographs(&folders) else {
+        return Ok(None);
+    };
+    known.check(&path)?;
+    let chosen = Chosen {
+        path,
+        preset: known.preset,
+        learned: None,
+    };
+    let backbone = open_one(args, &chosen, args.runtime)?;
+    Ok(Some((Extractor::Backbones(vec![backbone]), known.name)))
+}
+
+/// Refuses settings of a backbone where there is none.
+pub fn refuse_settings(args: &ImageArgs) -> Result<()> {
+    match args.setting_of_backbone() {
+        None => Ok(()),
+        Some(option) => bail!("{option} is a setting of a backbone: give the backbone with --backbone"),
+    }
+}
+
+/// The file of a backbone that was given, and the preset that its name stands for.
+pub fn named(name: &Path, data: &DataArgs) -> Result<(PathBuf, Option<Preset>)> {
+    let Some(known) = name.to_str().and_then(Known::named) else {
+        return Ok((name.to_owned(), None));
+    };
+    if known.preset.is_none() {
+        bail!("backbone '{}' takes no images: {}", known.name, known.about);
+    }
+    let folders = dataset::folders(data.dir().as_deref());
+    let Some(path) = known.find(&folders) else {
+        let looked: Vec<String> = folders
+            .iter()
+            .map(|folder| folder.join(Known::FOLDER).display().to_string())
+            .collect();
+        bail!(
+            "backbone '{}' is not in {}: {}",
+            known.name,
+            looked.join(" or "),
+            known.remedy()
+        );
+    };
+    if known.check(&path)? == Trust::Unverified {
+        say!(
+            "note: {}: no checksum of it is published, and its folder cannot be written to pin one",
+            path.display()
+        );
+    }
+    Ok((path, known.preset))
 }
 
 /// Opens the backbones for a server. Without them it still takes rows of features, so one that is nowhere to be found is
@@ -60,6 +137,7 @@ pub fn open_to_serve(
             say!("note: no images are taken: {error}");
             Ok(None)
         }
+        Ok(None) => refuse_settings(args).map(|()| None),
         opened => opened,
     }
 }
@@ -94,14 +172,17 @@ fn runtime(args: &ImageArgs, the_same: Option<&Identity>) -> Runtime {
     }
 }
 
-fn open_one(args: &ImageArgs, path: &Path, known: Option<&Identity>, runtime: Runtime) -> Result<Backbone> {
-    let given = args.backbone_spec();
-    let spec = match known {
+fn open_one(args: &ImageArgs, chosen: &Chosen<'_>, runtime: Runtime) -> Result<Backbone> {
+    let (path, given) = (&chosen.path, args.backbone_spec());
+    let spec = match chosen.learned {
         Some(identity) => {
             refuse_other(path, &given, &identity.settings)?;
             BackboneSpec::from(&identity.settings)
         }
-        None => given,
+        None => BackboneSpec {
+            preset: given.preset.or(chosen.preset),
+            ..given
+        },
     };
     let backbone = Backbone::open(path, spec, runtime)?;
     for note in backbone.notes() {
@@ -211,11 +292,15 @@ fn places(identity: &Identity, data: &DataArgs, model: Option<&Path>) -> Vec<Pat
     };
     let beside = model.map(|model| model.with_file_name(&name));
     let dirs = dataset::folders(data.dir().as_deref());
-    let in_dirs = dirs
-        .iter()
-        .flat_map(|dir| [dir.join(&name), dir.join(FOLDER).join(&name)]);
+    // Backbones by name have a folder of their own.
+    let own = last.as_deref().and_then(Path::parent).and_then(Path::file_name);
+    let in_dirs = dirs.iter().flat_map(|dir| {
+        let all = dir.join(Known::FOLDER);
+        let own = own.map(|own| all.join(own).join(&name));
+        [dir.join(&name), all.join(&name)].into_iter().chain(own)
+    });
     let mut places: Vec<PathBuf> = Vec::new();
-    for place in last.into_iter().chain(beside).chain(in_dirs) {
+    for place in last.iter().cloned().chain(beside).chain(in_dirs) {
         if !places.contains(&place) {
             places.push(place);
         }

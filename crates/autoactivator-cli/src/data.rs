@@ -2,18 +2,14 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Result, bail};
-use autoactivator_data::dataset::fetch::{
-    self, Catalogue, Entry, Fetcher, Got, Listed, Patience, Place, Watcher,
-};
+use autoactivator_data::dataset::fetch::{self, Catalogue, Entry, Got, Listed, Place};
 use autoactivator_data::dataset::{self, NAMES};
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::{DataArgs, named_data_dir};
-use crate::interrupt;
+use crate::args::DataArgs;
+use crate::fetching;
 use crate::terminal;
 
 #[derive(Debug, Subcommand)]
@@ -34,8 +30,8 @@ pub struct DataGetArgs {
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
 
-    /// Address of a mirror to use instead of the publisher; its files must have the publisher's names
-    #[arg(long, value_name = "URL")]
+    /// Address of a mirror, or a folder here, to use instead of the publisher; its files must have the publisher's names
+    #[arg(long, value_name = "URL|FOLDER")]
     from: Option<String>,
 
     /// Folder to put the data sets into [default: the variable AUTOACTIVATOR_DATA if that folder is writable, or else
@@ -66,14 +62,11 @@ fn get(args: &DataGetArgs) -> Result<()> {
     // A wrong name is reported before anything is fetched.
     let entries = args.names.iter().map(|name| find(&catalogue, name, args));
     let entries = entries.collect::<Result<Vec<Entry>>>()?;
-    let fetcher = Fetcher::new(Patience::default());
     for entry in &entries {
-        let folder = destination(entry, args)?;
-        let mut bar = FetchBar::new();
-        let got = fetcher.get(entry, &folder, &mut bar);
-        bar.finish();
+        let folder = fetching::destination(entry, args.data_dir.as_deref(), "")?;
+        let got = fetching::get(entry, &folder)?;
         let path = folder.join(&entry.name);
-        match got? {
+        match got {
             Got::Fetched => say!("{}: fetched, content verified", entry.name),
             Got::AlreadyHere => say!("{}: already here, content verified", entry.name),
         }
@@ -100,38 +93,7 @@ fn find(catalogue: &Catalogue, name: &str, args: &DataGetArgs) -> Result<Entry> 
             catalogue.names()
         );
     };
-    let mut entry = entry.clone();
-    if let Some(mirror) = &args.from {
-        entry.mirrors = vec![mirror.clone()];
-    }
-    Ok(entry)
-}
-
-/// The given folder, or else the folder that already has the data set, or else the first writable one.
-fn destination(entry: &Entry, args: &DataGetArgs) -> Result<PathBuf> {
-    if let Some(given) = &args.data_dir {
-        return Ok(given.clone());
-    }
-    let folders = dataset::folders(named_data_dir().as_deref());
-    let found = folders.iter().find(|folder| folder.join(&entry.name).is_dir());
-    if let Some(found) = found {
-        return Ok(found.clone());
-    }
-    let mut last = None;
-    for folder in folders {
-        match fetch::prepare(entry, &folder) {
-            Ok(_) => return Ok(folder),
-            Err(error) => {
-                if let Some(error) = last.replace(error) {
-                    say!("{error}");
-                }
-            }
-        }
-    }
-    match last {
-        Some(error) => Err(error.into()),
-        None => bail!("no folder to put data sets into: give one with --data-dir"),
-    }
+    fetching::from(entry.clone(), args.from.as_deref())
 }
 
 fn list(args: &DataListArgs) -> Result<()> {
@@ -176,51 +138,4 @@ fn table(listed: &[Listed]) -> String {
         );
     }
     text
-}
-
-/// A progress bar over the bytes of a file.
-struct FetchBar {
-    bar: ProgressBar,
-    file: String,
-}
-
-impl FetchBar {
-    fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        let template = "{bar:30} {bytes}/{total_bytes} [{bytes_per_sec}, {eta} left] {wide_msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        Self {
-            bar,
-            file: String::new(),
-        }
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Watcher for FetchBar {
-    fn received(&mut self, file: &str, done: u64, of: Option<u64>) {
-        self.bar.set_length(of.unwrap_or(done));
-        self.bar.set_position(done);
-        if self.file != file {
-            // What an earlier command fetched says nothing about the speed of this one.
-            self.bar.reset_eta();
-            self.file = file.to_owned();
-            self.bar.set_message(file.to_owned());
-            // The bar appears with the first byte; before that there is no progress to show.
-            self.bar.enable_steady_tick(Duration::from_millis(200));
-        }
-    }
-
-    fn note(&mut self, message: &str) {
-        self.bar.suspend(|| say!("{message}"));
-    }
-
-    fn interrupted(&self) -> bool {
-        interrupt::requested()
-    }
 }

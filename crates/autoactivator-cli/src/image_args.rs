@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use autoactivator_data::{BackboneSpec, Channels, Layout, Preset, Runtime};
+use autoactivator_data::{BackboneSpec, Channels, Layout, Outputs, Preset, Runtime, Tokens};
 use clap::Args;
 
 use crate::args::named;
@@ -10,18 +10,28 @@ use crate::args::named;
 /// How images become features.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ImageArgs {
-    /// ONNX model that turns images into features; several are used side by side [default: the pixels themselves]. For
-    /// sentences, one with a tokenizer.json beside it, or its folder [default: minilm, in the folder of backbones]
-    #[arg(long = "backbone", value_name = "FILE", help_heading = "Images")]
+    /// What turns images into features: a backbone by name (see `backbone list`), an ONNX file, or none for the pixels
+    /// themselves; several are used side by side [default: what the model was learned with; for a new model, the first
+    /// backbone that is here if images have more than 64 pixels a side, else the pixels]. For sentences, an encoder with a
+    /// tokenizer.json beside it, or its folder [default: minilm, in the folder of backbones]
+    #[arg(long = "backbone", value_name = "NAME|FILE", help_heading = "Images")]
     pub backbones: Vec<PathBuf>,
 
-    /// Settings of a known backbone [default: from the file's name and a .toml file beside it]
+    /// Settings of a known backbone [default: from its content, the file's name and a .toml file beside it]
     #[arg(long, value_parser = named::<Preset>, help_heading = "Images")]
     pub preset: Option<Preset>,
 
-    /// Output of the backbone that holds the features
-    #[arg(long, value_name = "NAME", help_heading = "Images")]
-    pub backbone_output: Option<String>,
+    /// Outputs of the backbone that hold the features, or tensors in the middle of its graph; several stand side by side
+    #[arg(long, value_name = "NAME,...", help_heading = "Images")]
+    pub backbone_output: Option<Outputs>,
+
+    /// Where an output has tokens, which of them stand for the image: first or mean [default: first]
+    #[arg(long, value_parser = named::<Tokens>, help_heading = "Images")]
+    pub tokens: Option<Tokens>,
+
+    /// Show the backbone each image and its mirror image, and take the mean: a little more accurate, at twice the time
+    #[arg(long, help_heading = "Images")]
+    pub mirror: bool,
 
     /// Height and width of the images that the backbone takes
     #[arg(long, value_name = "PIXELS", help_heading = "Images")]
@@ -76,10 +86,17 @@ fn three(text: &str) -> Result<Three, String> {
 impl ImageArgs {
     /// An option about the backbone that was given, by name.
     pub fn about_backbone(&self) -> Option<&'static str> {
+        let backbone = (!self.backbones.is_empty()).then_some("--backbone");
+        backbone.or_else(|| self.setting_of_backbone())
+    }
+
+    /// A setting of the backbone that was given, by name.
+    pub fn setting_of_backbone(&self) -> Option<&'static str> {
         let given = [
-            (!self.backbones.is_empty(), "--backbone"),
             (self.preset.is_some(), "--preset"),
             (self.backbone_output.is_some(), "--backbone-output"),
+            (self.tokens.is_some(), "--tokens"),
+            (self.mirror, "--mirror"),
             (self.size.is_some(), "--size"),
             (self.layout.is_some(), "--layout"),
             (self.channels.is_some(), "--channels"),
@@ -107,6 +124,8 @@ impl ImageArgs {
         BackboneSpec {
             preset: self.preset,
             output: self.backbone_output.clone(),
+            tokens: self.tokens,
+            mirror: self.mirror.then_some(true),
             size: self.size,
             layout: self.layout,
             channels: self.channels,

@@ -10,15 +10,18 @@ mod args;
 mod backbones;
 #[cfg(feature = "server")]
 mod browser;
+mod catalogue;
 #[cfg(feature = "fetch")]
 mod data;
 mod dataset;
 mod defaults;
-mod encoders;
 #[cfg(feature = "server")]
 mod demo;
+mod encoders;
 mod eval;
 mod extract;
+#[cfg(feature = "fetch")]
+mod fetching;
 mod given;
 mod image_args;
 mod inspect;
@@ -84,6 +87,7 @@ fn execute(command: &Command) -> anyhow::Result<()> {
         Command::Token => token::token(),
         #[cfg(feature = "fetch")]
         Command::Data(command) => data::data(command),
+        Command::Backbone(command) => catalogue::backbone(command),
     }
 }
 

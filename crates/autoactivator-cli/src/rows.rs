@@ -14,7 +14,7 @@ use autoactivator_data::table::{NO_CLASSES, Reading};
 use autoactivator_data::text::TextSource;
 use autoactivator_data::{
     Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin, Part,
-    Pixels, Shard, is_image,
+    Pixels, Shard, is_image, names_images,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -80,6 +80,8 @@ enum Content {
 struct Images {
     folder: ImageFolder,
     extractor: Extractor,
+    /// The name of the backbone, if nobody chose it.
+    by_default: Option<&'static str>,
     cache: Option<Cache>,
 }
 
@@ -90,15 +92,19 @@ impl<'a> RowSource<'a> {
         let path = spool.as_ref().map_or(args.rows.as_path(), Spool::path);
         let content = match (Texts::open(args, path, part, expected)?, &spool) {
             (Some(texts), _) => Content::Texts(Box::new(texts)),
-            (None, Some(spool)) => open_table(args, spool.path(), expected)?,
+            (None, Some(spool)) => open_stdin(args, spool.path(), expected)?,
             (None, None) => open(args, part, expected)?,
+        };
+        let left_out = match &content {
+            Content::Images(images) => images.folder.n_left_out(),
+            _ => 0,
         };
         let source = Self {
             args,
             content,
             told: Cell::new(false),
             seen: RefCell::new(None),
-            left_out: Cell::new(0),
+            left_out: Cell::new(left_out),
             _spool: spool,
         };
         source.check_origin(expected)?;
@@ -123,6 +129,7 @@ impl<'a> RowSource<'a> {
     /// Where the classes come from.
     pub fn classes_from(&self) -> Option<String> {
         match &self.content {
+            Content::Images(_) if self.args.class.is_some() => Some("--class".to_owned()),
             Content::Images(_) => Some("the folders".to_owned()),
             Content::Texts(texts) if matches!(texts.source, TextSource::Folder(_)) => {
                 Some("the folders".to_owned())
@@ -143,6 +150,11 @@ impl<'a> RowSource<'a> {
 
     /// Says what was left out or assumed.
     fn tell_reading(&self, expected: &Expected<'_>) {
+        if let Content::Images(images) = &self.content {
+            for note in images.folder.notes() {
+                say!("note: {}: {note}", self.args.name());
+            }
+        }
         let reading = self.reading();
         for note in &reading.notes {
             say!("note: {}: {note}", self.args.name());
@@ -234,12 +246,23 @@ impl<'a> RowSource<'a> {
         }
     }
 
-    /// Says what ran the backbones, if there are any.
+    /// Says what ran the backbones, if there are any, and which one nobody had chosen.
     pub fn tell_runtime(&self) {
         if let (Content::Images(_) | Content::Texts(_), Some(origin)) = (&self.content, self.origin())
             && let Some(runtimes) = runtimes_of(&origin)
         {
-            say!("{}: features by {runtimes}", self.args.name());
+            let by_default = match &self.content {
+                Content::Images(images) => images.by_default,
+                _ => None,
+            };
+            let chosen = by_default.map(|known| {
+                format!(", from {known}: the default for photographs, --backbone none takes their pixels")
+            });
+            say!(
+                "{}: features by {runtimes}{}",
+                self.args.name(),
+                chosen.unwrap_or_default()
+            );
         }
     }
 
@@ -345,7 +368,9 @@ impl<'a> RowSource<'a> {
         match &self.content {
             Content::Table(table) if !table.shape().labelled => bail!(NO_CLASSES),
             Content::Images(images) if images.folder.classes().is_none() => {
-                bail!("the images carry no classes: put them into one folder per class")
+                bail!(
+                    "the images carry no classes: put them into one folder per class, or name theirs with --class"
+                )
             }
             Content::Texts(texts) if !texts.source.labelled() => bail!(match texts.source {
                 TextSource::Table(_) => NO_CLASSES,
@@ -423,16 +448,27 @@ fn select(x: Table, y: Labels, only: &[String]) -> (Table, Labels) {
     (x.rows().gather(&rows), y.gather(&rows))
 }
 
+/// What stdin held: a list of image files, or a table.
+fn open_stdin(args: &RowsArgs, text: &Path, expected: &Expected<'_>) -> Result<Content> {
+    if names_images(text)? {
+        refuse_weight(&args.rows, expected)?;
+        let listed = ImageFolder::listed(text, &args.rows)?;
+        return Ok(Content::Images(Box::new(open_images(args, listed, expected)?)));
+    }
+    refuse_class(args)?;
+    open_table(args, text, expected)
+}
+
 fn open(args: &RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Content> {
     let data_dir = args.data.dir();
     let path = args.rows.as_path();
     let known = args.rows.to_str().filter(|name| dataset::NAMES.contains(name));
     if known.is_none() && is_images(path) {
         refuse_weight(path, expected)?;
-        return Ok(Content::Images(Box::new(open_images(
-            args, path, part, expected,
-        )?)));
+        let folder = open_folder(args, path, part)?;
+        return Ok(Content::Images(Box::new(open_images(args, folder, expected)?)));
     }
+    refuse_class(args)?;
     refuse_backbones(args)?;
     // Only a path can be something other than text, and only tables are left at this point.
     let found = args
@@ -492,26 +528,47 @@ pub fn refuse_backbones(args: &RowsArgs) -> Result<()> {
     }
 }
 
+/// Refuses a class for rows that are not images: a table has a column of classes.
+fn refuse_class(args: &RowsArgs) -> Result<()> {
+    match args.class {
+        None => Ok(()),
+        Some(_) => bail!(
+            "{}: --class needs images, and this is a feature table: its classes are in a column, see --label",
+            args.rows.display()
+        ),
+    }
+}
+
 /// Whether a path is a folder of images, or an image.
 fn is_images(path: &Path) -> bool {
     (path.is_dir() && !dataset::is_dataset(path)) || (path.is_file() && is_image(path))
 }
 
-fn open_images(args: &RowsArgs, path: &Path, part: Part, expected: &Expected<'_>) -> Result<Images> {
-    let folder = if ImageFolder::has_parts(path) {
-        ImageFolder::open_part(path, part)?
-    } else {
-        let whole = ImageFolder::open(path)?;
-        match (args.split, part) {
-            (Some(seed), Part::Train) => whole.split(seed)?.0,
-            (Some(seed), Part::Test) => whole.split(seed)?.1,
-            (None, _) => whole,
-        }
+fn open_folder(args: &RowsArgs, path: &Path, part: Part) -> Result<ImageFolder> {
+    if ImageFolder::has_parts(path) {
+        return Ok(ImageFolder::open_part(path, part)?);
+    }
+    let whole = ImageFolder::open(path)?;
+    Ok(match (args.split, part) {
+        (Some(seed), Part::Train) => whole.split(seed)?.0,
+        (Some(seed), Part::Test) => whole.split(seed)?.1,
+        (None, _) => whole,
+    })
+}
+
+fn open_images(args: &RowsArgs, folder: ImageFolder, expected: &Expected<'_>) -> Result<Images> {
+    let folder = match &args.class {
+        Some(class) => folder.of_class(class)?,
+        None => folder,
     };
-    let extractor = open_extractor(args, &folder, expected)?;
+    if let Some(note) = folder.notes().first().filter(|_| args.images.strict) {
+        bail!("{}: {note}", args.rows.display());
+    }
+    let (extractor, by_default) = open_extractor(args, &folder, expected)?;
     Ok(Images {
         folder,
         extractor,
+        by_default,
         cache: cache(&args.images),
     })
 }
@@ -526,17 +583,35 @@ pub fn cache(args: &ImageArgs) -> Option<Cache> {
     folder.map(|folder| Cache::new(&folder))
 }
 
-fn open_extractor(args: &RowsArgs, folder: &ImageFolder, expected: &Expected<'_>) -> Result<Extractor> {
+/// The backbones that were chosen or that the model remembers; for the photographs of a new model, the one that is here;
+/// or else pixels. With the name of the backbone if nobody chose it.
+fn open_extractor(
+    args: &RowsArgs,
+    folder: &ImageFolder,
+    expected: &Expected<'_>,
+) -> Result<(Extractor, Option<&'static str>)> {
     if let Some(backbones) = backbones::open(&args.images, &args.data, expected)? {
-        return Ok(backbones);
+        return Ok((backbones, None));
     }
+    let is_free = expected.n_features.is_none() && expected.origin.is_none();
+    if is_free && args.images.backbones.is_empty() && Pixels::are_too_small_for(folder) {
+        if let Some((backbone, name)) = backbones::open_default(&args.images, &args.data)? {
+            return Ok((backbone, Some(name)));
+        }
+        say!(
+            "note: {}: photographs become small pixels, because no backbone is here: see `autoactivator backbone list`",
+            args.rows.display()
+        );
+    }
+    backbones::refuse_settings(&args.images)?;
     let origin = expected
         .origin
         .and_then(|origin| Origin::deserialize(origin).ok());
-    Ok(Extractor::Pixels(match origin {
+    let pixels = match origin {
         Some(Origin::Pixels(shape)) => Pixels::new(shape)?,
         _ => Pixels::like(folder)?,
-    }))
+    };
+    Ok((Extractor::Pixels(pixels), None))
 }
 
 /// The default folder for computed features: the user's cache.

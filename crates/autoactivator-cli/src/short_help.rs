@@ -27,6 +27,7 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
     (
         &["learn"],
         &[
+            "class",
             "classes",
             "again",
             "private",

@@ -30,7 +30,7 @@ impl TextArgs {
     /// The options about the encoder.
     pub fn spec(&self, images: &ImageArgs) -> TextSpec {
         TextSpec {
-            output: images.backbone_output.clone(),
+            output: images.backbone_output.as_ref().map(ToString::to_string),
             pooling: self.pooling,
             max_tokens: self.max_tokens,
         }

@@ -11,7 +11,7 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "run",
     "reproduce",
     "learn",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 16] = [
     "serve",
     "token",
     "data",
+    "backbone",
 ];
 
 #[test]
@@ -42,6 +43,10 @@ fn every_command() {
     }
     for command in ["get", "list"] {
         insta::assert_snapshot!(format!("data-{command}"), help(&["data", command, "--help"]));
+    }
+    for command in ["list", "get", "info"] {
+        let words = ["backbone", command, "--help"];
+        insta::assert_snapshot!(format!("backbone-{command}"), help(&words));
     }
     for command in ["begin", "build", "merge"] {
         insta::assert_snapshot!(format!("memory-{command}"), help(&["memory", command, "--help"]));

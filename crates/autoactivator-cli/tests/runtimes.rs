@@ -60,9 +60,9 @@ fn succeed(environment: &Path, place: &Workplace, words: &[&str]) -> Said {
 }
 
 /// The features of all photographs, and what the program said.
-fn features(environment: &Path, place: &Workplace, runtime: &str) -> (Vec<f32>, String) {
+fn features(environment: &Path, place: &Workplace, runtime: &str, options: &[&str]) -> (Vec<f32>, String) {
     let words = ["features", "photos", "-o", "rows.csv", "--runtime", runtime];
-    let said = succeed(environment, place, &[&words[..], &BACKBONE].concat());
+    let said = succeed(environment, place, &[&words[..], &BACKBONE, options].concat());
     let text = String::from_utf8(place.read("rows.csv")).unwrap();
     let values = text.lines().skip(1).flat_map(|line| line.split(','));
     (
@@ -77,13 +77,27 @@ fn both_compute_the_same_features() {
         return;
     };
     let place = workplace();
-    let (a, by_rten) = features(environment, &place, "rten");
-    let (b, by_other) = features(environment, &place, "auto");
+    let (a, by_rten) = features(environment, &place, "rten", &[]);
+    let (b, by_other) = features(environment, &place, "auto", &[]);
     assert!(by_rten.contains("features by rten 0."), "{by_rten}");
     assert!(by_other.contains("features by onnxruntime 1."), "{by_other}");
     assert_eq!((a.len(), b.len()), (12 * 8, 12 * 8));
     let largest = a.iter().fold(0.0, |most: f32, value| most.max(value.abs()));
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-3 * largest));
+}
+
+#[test]
+fn both_read_tensors_inside_the_graph() {
+    let Some(environment) = PYTHON.as_deref() else {
+        return;
+    };
+    let place = workplace();
+    let options = ["--backbone-output", "features,responses", "--mirror"];
+    let (a, _) = features(environment, &place, "rten", &options);
+    let (b, by_other) = features(environment, &place, "onnxruntime", &options);
+    assert!(by_other.contains("features by onnxruntime 1."), "{by_other}");
+    assert_eq!((a.len(), b.len()), (12 * 16, 12 * 16));
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-3));
 }
 
 #[test]

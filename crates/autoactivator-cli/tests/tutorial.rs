@@ -1,5 +1,7 @@
 //! Every command of docs/tutorial.md, on photographs and a backbone that are made here.
 
+#![allow(clippy::unwrap_used)] // A test may fail loudly.
+
 mod common;
 mod photos;
 mod words;
@@ -19,14 +21,17 @@ fn commands() -> Vec<Vec<&'static str>> {
 #[test]
 fn every_command_of_the_tutorial_runs() {
     let place = Workplace::new();
-    place.write("backbone.onnx", photos::backbone(1));
-    place.write("backbone.toml", photos::SETTINGS);
+    place.write("dinov2_small.onnx", photos::backbone(1));
     for part in ["train", "test"] {
         for class in ["mug", "plate", "spoon"] {
-            photos::write(&place, &format!("photos/{part}"), class, 12);
+            photos::write_large(&place, &format!("photos/{part}"), class, 12);
         }
     }
-    photos::write(&place, "new", "fork", 12);
+    photos::write_large(&place, "new", "fork", 12);
+    for number in 0..12 {
+        let path = place.write(&format!("knives/{number:03}.png"), b"");
+        photos::photograph("knife", number).save(path).unwrap();
+    }
     words::write(&place, "cache/autoactivator/backbones/minilm");
     place.write("tickets.csv", words::intents(12));
     place.write("questions.txt", "how are you today\nwhat is the time\n");

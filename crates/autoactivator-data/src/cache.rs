@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use crate::hash::hex;
-use crate::origin::{Identity, TextIdentity};
+use crate::origin::{Identity, Settings, TextIdentity, Tokens};
 
 /// Rises whenever the same image and settings give another tensor, so that features of an older version are not reused.
 const PREPROCESSING: u32 = 1;
@@ -76,9 +76,38 @@ impl Cache {
 }
 
 /// What tells the features of one backbone from those of another.
+///
+/// Settings are written as in the versions that had fewer of them, so that their features are still found: what came
+/// later follows where it differs from what they did.
 fn digest(identity: &Identity) -> [u8; DIGEST] {
     let Identity { sha256, settings, .. } = identity;
-    Sha256::digest(format!("{PREPROCESSING} {sha256} {settings:?}")).into()
+    let Settings {
+        output,
+        size,
+        layout,
+        channels,
+        mean,
+        scale,
+        resize,
+        filter,
+        tokens,
+        mirror,
+    } = settings;
+    let output = match output.names() {
+        [only] => format!("{only:?}"),
+        names => format!("{names:?}"),
+    };
+    let mut text = format!(
+        "{PREPROCESSING} {sha256} Settings {{ output: {output}, size: {size:?}, layout: {layout:?}, channels: \
+         {channels:?}, mean: {mean:?}, scale: {scale:?}, resize: {resize:?}, filter: {filter:?} }}"
+    );
+    if *tokens != Tokens::default() {
+        text += &format!(" {tokens:?}");
+    }
+    if *mirror {
+        text += " mirror";
+    }
+    Sha256::digest(text).into()
 }
 
 /// What tells the features of one sentence encoder from those of another.
@@ -234,5 +263,50 @@ fn read_whole(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::origin::{Channels, Filter, Layout, Resize};
+
+    fn identity(change: impl Fn(&mut Settings)) -> Identity {
+        let mut settings = Settings {
+            output: vec!["features".to_owned()].into(),
+            size: 128,
+            layout: Layout::Nchw,
+            channels: Channels::Rgb,
+            mean: [127.0; 3],
+            scale: [128.0; 3],
+            resize: Resize::Stretch,
+            filter: Filter::Bicubic,
+            tokens: Tokens::First,
+            mirror: false,
+        };
+        change(&mut settings);
+        Identity {
+            name: "net".to_owned(),
+            sha256: "0123".to_owned(),
+            settings,
+            place: None,
+            runtime: None,
+        }
+    }
+
+    #[test]
+    fn features_of_earlier_versions_are_found() {
+        // As the version with one output, no mirror images and the first token wrote it.
+        let before = "1 0123 Settings { output: \"features\", size: 128, layout: Nchw, channels: Rgb, mean: [127.0, 127.0, \
+                      127.0], scale: [128.0, 128.0, 128.0], resize: Stretch, filter: Bicubic }";
+        let before: [u8; DIGEST] = Sha256::digest(before).into();
+        assert_eq!(digest(&identity(|_| {})), before);
+        let mut digests = vec![before];
+        digests.push(digest(&identity(|settings| settings.mirror = true)));
+        digests.push(digest(&identity(|settings| settings.tokens = Tokens::Mean)));
+        let two = vec!["features".to_owned(), "before".to_owned()];
+        digests.push(digest(&identity(|settings| settings.output = two.clone().into())));
+        let different: std::collections::HashSet<_> = digests.iter().collect();
+        assert_eq!(different.len(), digests.len());
     }
 }

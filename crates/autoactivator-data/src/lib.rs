@@ -50,6 +50,7 @@ mod held_out;
 mod image;
 pub mod origin;
 mod part;
+mod pin;
 pub mod sentences;
 pub mod shard;
 pub mod table;
@@ -57,7 +58,7 @@ pub mod table;
 pub mod text;
 
 #[cfg(feature = "images")]
-pub use backbone::{Backbone, BackboneSpec, Preset, Runtime};
+pub use backbone::{Backbone, BackboneSpec, Known, KnownFile, Outline, Preset, Runtime, Trust};
 pub use batch::{Batch, Batches};
 #[cfg(feature = "images")]
 pub use cache::Cache;
@@ -65,9 +66,10 @@ pub use error::Error;
 #[cfg(feature = "images")]
 pub use extractor::{ExtractOptions, Extractor, ImageRows, Skipped};
 #[cfg(feature = "images")]
-pub use image::{ImageFile, ImageFolder, Pixels, RgbImage, decode, is_image};
+pub use image::{ImageFile, ImageFolder, Pixels, RgbImage, decode, is_image, names_images};
 pub use origin::{
-    Channels, Filter, Identity, Layout, Origin, Pooling, Resize, Settings, TextIdentity, TextSettings,
+    Channels, Filter, Identity, Layout, Origin, Outputs, Pooling, Resize, Settings, TextIdentity,
+    TextSettings, Tokens,
 };
 pub use part::Part;
 pub use shard::Shard;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use autoactivator_data::{
-    Backbone, BackboneSpec, Channels, Filter, Layout, Preset, Resize, RgbImage, Runtime,
+    Backbone, BackboneSpec, Channels, Filter, Layout, Preset, Resize, RgbImage, Runtime, Settings, Tokens,
 };
 use common::*;
 
@@ -212,9 +212,10 @@ fn presets_are_known_by_the_name_of_the_file() {
     let settings = &lite0.identity().settings;
     assert_eq!(
         (settings.size, settings.mean, settings.scale),
-        (128, [127.0; 3], [128.0; 3])
+        (224, [127.0; 3], [128.0; 3])
     );
-    assert_eq!(settings.output, "features");
+    // What enters its only convolution is the image, which is no second output.
+    assert_eq!(settings.output.names(), ["features"]);
     let clip = BackboneSpec {
         preset: Some(Preset::Clip),
         ..BackboneSpec::default()
@@ -233,11 +234,11 @@ fn the_output_is_chosen_by_name_and_reduced_to_rows() {
     let both = tiny(1, &ANY_IMAGES, &[map_output(), features_output()]);
     let path = written(folder.path(), "both.onnx", &both);
     let named = |output: &str| BackboneSpec {
-        output: Some(output.to_owned()),
+        output: output.parse().ok(),
         ..at(16)
     };
     let (map, features) = (open(&path, named("map")).unwrap(), open(&path, at(16)).unwrap());
-    assert_eq!(features.identity().settings.output, "features");
+    assert_eq!(features.identity().settings.output.names(), ["features"]);
     let image = picture(16, 16, 1);
     let (map, features) = (
         map.features(&[&image]).unwrap(),
@@ -265,6 +266,100 @@ fn the_output_is_chosen_by_name_and_reduced_to_rows() {
     );
 }
 
+#[test]
+fn a_tensor_inside_the_graph_is_read_like_an_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(
+        folder.path(),
+        "one.onnx",
+        &tiny(1, &ANY_IMAGES, &[features_output()]),
+    );
+    let reading = |output: &str| {
+        let spec = BackboneSpec {
+            output: output.parse().ok(),
+            ..at(16)
+        };
+        open(&path, spec)
+    };
+    let image = picture(16, 16, 1);
+    let rows = |output: &str| reading(output).unwrap().features(&[&image, &image]).unwrap();
+    // `map` is inside the graph; its mean over space is `features`.
+    let (inside, output) = (rows("map"), rows("features"));
+    assert!(
+        inside
+            .iter()
+            .zip(&output)
+            .all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs())
+    );
+
+    // Side by side, each has length 1, and the roots keep their signs.
+    let both = reading("features, responses").unwrap();
+    assert_eq!(both.identity().settings.output.to_string(), "features,responses");
+    let both = both.features(&[&image]).unwrap();
+    assert_eq!(both.len(), 2 * TINY_FEATURES);
+    let responses = rows("responses");
+    for (part, raw) in both.chunks_exact(TINY_FEATURES).zip([&output, &responses]) {
+        let total: f32 = raw[..TINY_FEATURES].iter().map(|value| value.abs()).sum();
+        for (value, raw) in part.iter().zip(raw.iter()) {
+            assert!((value.abs() * value - raw / total).abs() < 1e-5, "{value} {raw}");
+        }
+    }
+    assert!(responses.iter().any(|&value| value < 0.0));
+
+    let none = reading("features,nowhere").err().unwrap();
+    assert!(none.contains("no output `nowhere`"), "{none}");
+    let twice = reading("features,features").err().unwrap();
+    assert!(twice.contains("names `features` twice"), "{twice}");
+}
+
+#[test]
+fn a_mirror_image_counts_as_much_as_the_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = picture(16, 16, 1);
+    let flipped = image
+        .pixels()
+        .chunks_exact(16)
+        .flat_map(|row| row.iter().rev().flatten().copied());
+    let flipped = RgbImage::new(16, 16, flipped.collect()).unwrap();
+    let layouts = [ANY_IMAGES, [Any("N"), Any("H"), Any("W"), Fixed(3)]];
+    for input in layouts {
+        let path = mirror(folder.path(), &input);
+        let spec = |mirror| BackboneSpec {
+            mirror: Some(mirror),
+            ..at(16)
+        };
+        let plain = open(&path, spec(false)).unwrap();
+        let mean = open(&path, spec(true)).unwrap();
+        assert_ne!(plain.identity(), mean.identity());
+        let (a, b) = (
+            plain.features(&[&image]).unwrap(),
+            plain.features(&[&flipped]).unwrap(),
+        );
+        let means = mean.features(&[&image]).unwrap();
+        for ((a, b), mean) in a.iter().zip(&b).zip(&means) {
+            assert!(((a + b) / 2.0 - mean).abs() < 1e-5, "{a} {b} {mean}");
+        }
+        assert_eq!(mean.features(&[&flipped]).unwrap(), means);
+    }
+}
+
+#[test]
+fn settings_of_earlier_versions_mean_the_same() {
+    // As models of the versions with one output wrote them.
+    let text = r#"{"output":"features","size":128,"layout":"nchw","channels":"rgb","mean":[127.0,127.0,127.0],
+        "scale":[128.0,128.0,128.0],"resize":"stretch","filter":"bicubic"}"#;
+    let settings: Settings = serde_json::from_str(text).unwrap();
+    assert_eq!(settings.output.names(), ["features"]);
+    assert_eq!((settings.tokens, settings.mirror), (Tokens::First, false));
+    // And they are written in the same words, so that earlier versions can read them.
+    let written = serde_json::to_string(&settings).unwrap();
+    assert_eq!(written, text.split_whitespace().collect::<String>());
+    let several = text.replace(r#""features""#, r#"["features","before"]"#);
+    let several: Settings = serde_json::from_str(&several).unwrap();
+    assert_eq!(several.output.to_string(), "features,before");
+    assert_ne!(several, settings);
+}
+
 /// The constant 0, to name a side.
 fn first_side() -> Message {
     Message::default()
@@ -275,7 +370,7 @@ fn first_side() -> Message {
 }
 
 #[test]
-fn of_tokens_the_first_stands_for_the_image() {
+fn of_tokens_the_first_or_the_mean_stands_for_the_image() {
     let folder = tempfile::tempdir().unwrap();
     // (1, 3, 1, 2), turned and flattened to (3, 2), as the three tokens of one image.
     let input = [Fixed(1), Fixed(3), Fixed(1), Fixed(1)];
@@ -296,9 +391,17 @@ fn of_tokens_the_first_stands_for_the_image() {
         scale: Some([1.0; 3]),
         ..BackboneSpec::default()
     };
-    let backbone = open(&written(folder.path(), "tokens.onnx", &onnx), spec).unwrap();
+    let path = written(folder.path(), "tokens.onnx", &onnx);
     let image = RgbImage::new(1, 1, vec![7, 8, 9]).unwrap();
-    assert_eq!(backbone.features(&[&image]).unwrap(), [7.0, 7.0]);
+    let rows = |tokens| {
+        let spec = BackboneSpec {
+            tokens,
+            ..spec.clone()
+        };
+        open(&path, spec).unwrap().features(&[&image]).unwrap()
+    };
+    assert_eq!(rows(None), [7.0, 7.0]);
+    assert_eq!(rows(Some(Tokens::Mean)), [8.0, 8.0]);
 }
 
 #[test]

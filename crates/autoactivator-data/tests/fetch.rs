@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autoactivator_data::dataset::fetch::{Entry, Error, Fetcher, Got, Item, Kind, Patience, Watcher};
+use autoactivator_data::dataset::fetch::{
+    self, Checksum, Entry, Error, Fetcher, Got, Item, Kind, Patience, Watcher,
+};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
@@ -164,8 +166,9 @@ fn entry(mirrors: &[&Server]) -> Entry {
         mirrors: mirrors.iter().map(|server| server.url.clone()).collect(),
         items: vec![Item {
             file: FILE.to_owned(),
+            path: FILE.to_owned(),
             bytes: content.len() as u64,
-            sha256: sha256(&content),
+            checksum: Checksum::Published(sha256(&content)),
             kind: Kind::Packed,
         }],
     }
@@ -550,8 +553,9 @@ fn an_archive_is_verified_and_then_unpacked() {
     let mut entry = entry(&[&server]);
     entry.items[0] = Item {
         file: "set.tar.gz".to_owned(),
+        path: "set.tar.gz".to_owned(),
         bytes: archive.len() as u64,
-        sha256: sha256(&archive),
+        checksum: Checksum::Published(sha256(&archive)),
         kind: Kind::Archive {
             members: vec!["a.bin".to_owned()],
         },
@@ -565,11 +569,105 @@ fn an_archive_is_verified_and_then_unpacked() {
         Got::AlreadyHere
     );
 
-    entry.items[0].sha256 = sha256(b"something else");
+    entry.items[0].checksum = Checksum::Published(sha256(b"something else"));
     let folder = tempfile::tempdir().unwrap();
     let error = fetcher(1).get(&entry, folder.path(), &mut ()).unwrap_err();
     assert!(matches!(error, Error::WrongContent { .. }), "{error}");
     assert_nothing(&folder);
+}
+
+/// A file whose publisher states no checksum.
+fn unpublished(mirrors: &[&Server], known: Option<String>) -> Entry {
+    let mut entry = entry(mirrors);
+    entry.items[0].file = "net.onnx".to_owned();
+    entry.items[0].path = format!("onnx/{FILE}");
+    entry.items[0].bytes = 1 << 20;
+    entry.items[0].checksum = Checksum::Pinned(known);
+    entry
+}
+
+#[test]
+fn content_without_a_published_checksum_is_pinned() {
+    let server = Server::new(
+        b"first".to_vec(),
+        "\"one\"",
+        vec![Manner::CutAfter(2), Manner::Serve],
+    );
+    let entry = unpublished(&[&server], None);
+    let folder = tempfile::tempdir().unwrap();
+    let get = |entry: &Entry| fetcher(2).get(entry, folder.path(), &mut ());
+    assert_eq!(get(&entry).unwrap(), Got::Fetched);
+    assert!(server.requests()[0].starts_with("GET /sets/onnx/rows.gz "));
+    assert!(server.requests()[1].contains("ange: bytes=2-"), "it is resumed");
+    assert_eq!(get(&entry).unwrap(), Got::AlreadyHere);
+    let pin = format!("{}  net.onnx\n", sha256(b"first"));
+    assert_eq!(
+        fs::read_to_string(folder.path().join("rows/net.onnx.sha256")).unwrap(),
+        pin
+    );
+    let pinned = fetch::pinned(&entry, folder.path()).unwrap();
+    assert_eq!(pinned, [("net.onnx".to_owned(), sha256(b"first"))]);
+
+    // Another content is refused, whether it lies there or is fetched again.
+    let net = folder.path().join("rows/net.onnx");
+    fs::write(&net, "second").unwrap();
+    let error = get(&entry).unwrap_err().to_string();
+    assert!(
+        error.contains("was pinned") && error.contains("net.onnx.sha256"),
+        "{error}"
+    );
+    fs::remove_file(&net).unwrap();
+    let other = Server::new(b"second".to_vec(), "\"two\"", vec![Manner::Serve]);
+    let error = get(&unpublished(&[&other], None)).unwrap_err();
+    assert!(matches!(error, Error::WrongContent { .. }), "{error}");
+    assert!(!net.exists());
+    assert_eq!(get(&entry).unwrap(), Got::Fetched);
+}
+
+#[test]
+fn content_that_is_known_to_be_right_needs_no_pin() {
+    let server = Server::new(b"first".to_vec(), "\"one\"", vec![Manner::Serve]);
+    let entry = unpublished(&[&server], Some(sha256(b"first")));
+    let folder = tempfile::tempdir().unwrap();
+    for expected in [Got::Fetched, Got::AlreadyHere] {
+        assert_eq!(fetcher(1).get(&entry, folder.path(), &mut ()).unwrap(), expected);
+    }
+    assert!(fetch::pinned(&entry, folder.path()).unwrap().is_empty());
+    assert_eq!(files(folder.path()), [Path::new("rows").join("net.onnx")]);
+}
+
+#[test]
+fn what_is_too_long_is_refused_even_if_nothing_is_known_of_it() {
+    let server = Server::new(vec![7; 2 << 20], "\"one\"", vec![Manner::Serve]);
+    let folder = tempfile::tempdir().unwrap();
+    let error = fetcher(1).get(&unpublished(&[&server], None), folder.path(), &mut ());
+    assert!(matches!(error.unwrap_err(), Error::TooLong { .. }));
+    assert_nothing(&folder);
+}
+
+#[test]
+fn a_folder_or_a_file_here_is_a_mirror_too() {
+    let here = tempfile::tempdir().unwrap();
+    let source = here.path().join(FILE);
+    fs::write(&source, gzip(&content())).unwrap();
+    for mirror in [here.path(), &source] {
+        let mut entry = entry(&[]);
+        entry.mirrors = vec![mirror.display().to_string()];
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(
+            fetcher(1).get(&entry, folder.path(), &mut ()).unwrap(),
+            Got::Fetched
+        );
+        assert_eq!(files(folder.path()), [Path::new("rows").join(FILE)]);
+    }
+    fs::write(&source, b"something else").unwrap();
+    let mut entry = entry(&[]);
+    entry.mirrors = vec![source.display().to_string()];
+    let folder = tempfile::tempdir().unwrap();
+    let error = fetcher(1).get(&entry, folder.path(), &mut ()).unwrap_err();
+    assert!(matches!(error, Error::WrongContent { .. }), "{error}");
+    assert_nothing(&folder);
+    assert!(source.exists(), "the file that was given stays");
 }
 
 /// Keeps the notes of a fetch.

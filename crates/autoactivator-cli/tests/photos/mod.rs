@@ -2,6 +2,7 @@
 
 #![allow(dead_code, clippy::unwrap_used)] // Each test file uses its part; a test may fail loudly.
 
+use image::imageops::FilterType;
 use image::{Rgb, RgbImage};
 
 use super::common::Workplace;
@@ -12,6 +13,15 @@ pub fn write(place: &Workplace, folder: &str, class: &str, n: u32) {
         let ending = ["jpg", "png", "webp"][number as usize % 3];
         let path = place.write(&format!("{folder}/{class}/{number:03}.{ending}"), b"");
         photograph(class, number).save(path).unwrap();
+    }
+}
+
+/// Writes `n` photographs of a class that are too large for their pixels to be features.
+pub fn write_large(place: &Workplace, folder: &str, class: &str, n: u32) {
+    for number in 0..n {
+        let path = place.write(&format!("{folder}/{class}/{number:03}.png"), b"");
+        let large = image::imageops::resize(&photograph(class, number), 96, 80, FilterType::Nearest);
+        large.save(path).unwrap();
     }
 }
 

@@ -12,11 +12,11 @@ mod documents;
 mod durable;
 mod hostile;
 mod http;
-mod orders;
-mod process;
 mod listening;
+mod orders;
 #[path = "../photos/mod.rs"]
 mod photos;
+mod process;
 mod refused;
 mod safe;
 mod serving;

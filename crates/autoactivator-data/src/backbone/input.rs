@@ -26,6 +26,19 @@ pub(super) fn tensor(images: &[&RgbImage], n_images: usize, settings: &Settings)
     }
 }
 
+/// The same batch with every image mirrored, left for right.
+pub(super) fn mirrored(mut batch: Tensor, settings: &Settings) -> Tensor {
+    let side = settings.size;
+    match settings.layout {
+        Layout::Nchw => batch.values.chunks_exact_mut(side).for_each(<[f32]>::reverse),
+        Layout::Nhwc => batch.values.chunks_exact_mut(side * COLOURS).for_each(|row| {
+            row.reverse();
+            row.chunks_exact_mut(COLOURS).for_each(<[f32]>::reverse);
+        }),
+    }
+    batch
+}
+
 fn append(values: &mut Vec<f32>, image: &RgbImage, settings: &Settings) {
     let value = |pixel: &[u8], channel: usize| {
         let colour = match settings.channels {

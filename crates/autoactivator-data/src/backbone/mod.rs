@@ -4,6 +4,8 @@
 //! [`Identity`] tells it from others.
 
 mod input;
+mod known;
+mod onnx;
 mod output;
 mod preset;
 mod resolve;
@@ -12,17 +14,34 @@ mod spec;
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, bad, io_error};
 use crate::hash::hex;
 use crate::image::RgbImage;
 use crate::origin::Identity;
+pub use known::{Known, KnownFile, Trust};
+use onnx::{Tensors, with_outputs};
 pub use preset::Preset;
-use resolve::resolve;
+use resolve::{Stated, resolve};
 pub use runtime::Runtime;
-use runtime::{Graph, Network};
+use runtime::{Graph, Network, Tensor, list};
 pub use spec::BackboneSpec;
+
+/// How many tensors inside a graph are shown: the useful ones are near its end.
+const SHOWN: usize = 12;
+
+/// What a backbone takes and gives, in words.
+#[derive(Debug, Serialize)]
+pub struct Outline {
+    /// Its inputs, with their shapes.
+    pub inputs: String,
+    /// The outputs, with their shapes.
+    pub outputs: String,
+    /// The last tensors that are no outputs, and the operator that computes each; the last first.
+    pub inside: Vec<String>,
+}
 
 /// An ONNX image model, ready to turn images into features.
 pub struct Backbone {
@@ -46,9 +65,11 @@ impl Backbone {
             return Err(bad(path, "is an empty file, not an ONNX model"));
         }
         let sha256 = sha256_of(&onnx);
+        let stated = Stated::new(path, given, &sha256, &Tensors::of(&onnx))?;
+        let onnx = with_outputs(onnx, &stated.inner);
         let (network, fallback) = runtime::load(runtime, onnx).map_err(|reason| bad(path, reason))?;
         let graph = network.graph();
-        let (settings, assumed) = resolve(path, given, &graph)?;
+        let (settings, assumed) = resolve(path, &stated, &graph)?;
         let mut backbone = Self {
             path: path.to_owned(),
             identity: Identity {
@@ -103,6 +124,25 @@ impl Backbone {
         &self.notes
     }
 
+    /// What its graph takes and returns, and the last tensors inside it, each with the operator that computes it. Only the
+    /// file is read.
+    pub fn outline(&self) -> Result<Outline, Error> {
+        let onnx = std::fs::read(&self.path).map_err(|cause| io_error(&self.path, cause))?;
+        let tensors = Tensors::of(&onnx);
+        let steps = tensors.steps.iter().rev();
+        let hidden = steps.flat_map(|step| step.outputs.iter().map(move |name| (name, &step.operator)));
+        let hidden = hidden.filter(|(name, _)| tensors.hides(name));
+        let graph = self.network.graph();
+        Ok(Outline {
+            inputs: list(&graph.inputs),
+            outputs: list(&graph.outputs),
+            inside: hidden
+                .take(SHOWN)
+                .map(|(name, operator)| format!("`{name}` ({operator})"))
+                .collect(),
+        })
+    }
+
     /// The features of each image, one image after the other.
     pub fn features(&self, images: &[&RgbImage]) -> Result<Vec<f32>, Error> {
         let at_a_time = self.fixed_batch.unwrap_or(images.len()).max(1);
@@ -123,15 +163,30 @@ impl Backbone {
         let settings = &self.identity.settings;
         let failed = |reason: String| bad(&self.path, format!("cannot be run: {reason}"));
         let tensor = input::tensor(images, n_images, settings);
-        let output = self.network.run(tensor, &settings.output).map_err(failed)?;
-        let rows = output::rows(output, settings.layout).map_err(failed)?;
-        let given = rows.shape.first().copied();
-        if given != Some(n_images) {
-            return Err(failed(format!(
-                "it returns features of {given:?} images for {n_images}"
-            )));
+        let mirrored = settings.mirror.then(|| input::mirrored(tensor.clone(), settings));
+        let mut parts = self.parts(tensor, n_images).map_err(failed)?;
+        if let Some(mirrored) = mirrored {
+            let others = self.parts(mirrored, n_images).map_err(failed)?;
+            for (part, other) in parts.iter_mut().zip(&others) {
+                let values = part.values.iter_mut().zip(&other.values);
+                values.for_each(|(value, other)| *value = (*value + other) / 2.0);
+            }
         }
-        Ok(rows.values)
+        Ok(output::side_by_side(&parts))
+    }
+
+    /// One row per image of each output.
+    fn parts(&self, images: Tensor, n_images: usize) -> Result<Vec<Tensor>, String> {
+        let settings = &self.identity.settings;
+        let outputs = self.network.run(images, settings.output.names())?;
+        let rows = outputs.into_iter().map(|output| {
+            let rows = output::rows(output, settings)?;
+            match rows.shape.first() {
+                Some(&given) if given == n_images => Ok(rows),
+                given => Err(format!("it returns features of {given:?} images for {n_images}")),
+            }
+        });
+        rows.collect()
     }
 }
 

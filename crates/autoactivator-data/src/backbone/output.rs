@@ -1,10 +1,10 @@
-//! Which output of a backbone holds the features, and how it becomes one row per image.
+//! Which outputs of a backbone hold the features, and how they become one row per image.
 
 use std::path::Path;
 
 use super::runtime::{Port, Tensor, list};
 use crate::error::{Error, bad};
-use crate::origin::Layout;
+use crate::origin::{Layout, Outputs, Settings, Tokens};
 
 /// The names that exporters give to features, the most likely first.
 const USUAL_NAMES: [&str; 6] = [
@@ -16,13 +16,41 @@ const USUAL_NAMES: [&str; 6] = [
     "last_hidden_state",
 ];
 
-/// The name of the output to read: the one that was asked for, else the only one, else one with a usual name.
+/// The outputs to read: those that were asked for; else the one that [`one`] chooses, and after it the `second` one that
+/// is known to help.
 pub(super) fn choose(
     path: &Path,
     outputs: &[Port],
-    asked: Option<&str>,
-    preferred: Option<&str>,
-) -> Result<String, Error> {
+    asked: Option<&Outputs>,
+    preferred: Option<&Outputs>,
+    second: Option<&str>,
+) -> Result<Outputs, Error> {
+    let Some(asked) = asked else {
+        let preferred = preferred.and_then(|preferred| preferred.names().first());
+        let first = one(path, outputs, None, preferred.map(String::as_str))?;
+        let second = second.filter(|&second| second != first);
+        return Ok(std::iter::once(first)
+            .chain(second.map(str::to_owned))
+            .collect::<Vec<_>>()
+            .into());
+    };
+    let names = asked.names();
+    if names.is_empty() {
+        return Err(bad(path, "`output` names no output"));
+    }
+    if let Some(twice) = names
+        .iter()
+        .enumerate()
+        .find(|(at, name)| names[..*at].contains(name))
+    {
+        return Err(bad(path, format!("`output` names `{}` twice", twice.1)));
+    }
+    let named = names.iter().map(|name| one(path, outputs, Some(name), None));
+    Ok(named.collect::<Result<Vec<_>, _>>()?.into())
+}
+
+/// The name of one output: the one that was asked for, else the only one, else one with a usual name.
+fn one(path: &Path, outputs: &[Port], asked: Option<&str>, preferred: Option<&str>) -> Result<String, Error> {
     let named = |name: &str| outputs.iter().find(|output| output.name == name);
     let chosen = match (asked, outputs) {
         (Some(name), _) => named(name),
@@ -46,14 +74,17 @@ pub(super) fn choose(
 /// One row of features per image.
 ///
 /// `(images, features)` is taken as it is. A map of features, `(N, C, H, W)` or `(N, H, W, C)` like the input, is averaged
-/// over space. Of `(images, tokens, features)` the first token stands for the image, as in a vision transformer.
-pub(super) fn rows(output: Tensor, layout: Layout) -> Result<Tensor, String> {
-    match (output.shape.as_slice(), layout) {
+/// over space. Of `(images, tokens, features)` the first token stands for the image, or the mean of all.
+pub(super) fn rows(output: Tensor, settings: &Settings) -> Result<Tensor, String> {
+    match (output.shape.as_slice(), settings.layout) {
         (&[_, _], _) => Ok(output),
-        (&[images, tokens, features], _) if tokens > 0 => {
-            let first = |image: &[f32]| image[..features].to_vec();
-            let of_image = output.values.chunks_exact((tokens * features).max(1));
-            Ok(table(images, features, of_image.flat_map(first)))
+        (&[images, tokens, features], _) if tokens * features > 0 => {
+            let of_image = output.values.chunks_exact(tokens * features);
+            let row = |image: &[f32]| match settings.tokens {
+                Tokens::First => image[..features].to_vec(),
+                Tokens::Mean => mean_of(image, features),
+            };
+            Ok(table(images, features, of_image.flat_map(row)))
         }
         (&[images, features, height, width], Layout::Nchw) if height * width > 0 => {
             let area = height * width;
@@ -67,14 +98,42 @@ pub(super) fn rows(output: Tensor, layout: Layout) -> Result<Tensor, String> {
         (&[images, height, width, features], Layout::Nhwc) if height * width * features > 0 => {
             let area = height * width;
             let of_image = output.values.chunks_exact(area * features);
-            let means = of_image.flat_map(|image| {
-                let mean = move |at| image.iter().skip(at).step_by(features).sum::<f32>() / area as f32;
-                (0..features).map(mean)
-            });
+            let means = of_image.flat_map(|image| mean_of(image, features));
             Ok(table(images, features, means))
         }
         (shape, _) => Err(no_features(&format!("of shape {shape:?}"))),
     }
+}
+
+/// The mean of rows of this many features.
+fn mean_of(rows: &[f32], features: usize) -> Vec<f32> {
+    let n_rows = (rows.len() / features) as f32;
+    let mean = |at| rows.iter().skip(at).step_by(features).sum::<f32>() / n_rows;
+    (0..features).map(mean).collect()
+}
+
+/// The rows of several outputs, side by side. Of each value the root is taken, with its sign, which tames the long tails of
+/// pooled activations; then each part is brought to length 1, so that none drowns out the others.
+pub(super) fn side_by_side(parts: &[Tensor]) -> Vec<f32> {
+    if let [only] = parts {
+        return only.values.clone();
+    }
+    let n_rows = parts.iter().filter_map(|part| part.shape.first()).min();
+    let row = |at: usize| parts.iter().flat_map(move |part| part_of_row(part, at));
+    (0..n_rows.copied().unwrap_or(0)).flat_map(row).collect()
+}
+
+fn part_of_row(part: &Tensor, row: usize) -> Vec<f32> {
+    let width = part.shape.get(1).copied().unwrap_or(0);
+    let values = part
+        .values
+        .get(row * width..(row + 1) * width)
+        .unwrap_or_default();
+    // The squares of the roots add up to the sum of the values.
+    let length = values.iter().map(|value| value.abs()).sum::<f32>().sqrt();
+    let scale = if length > 0.0 { 1.0 / length } else { 1.0 };
+    let root = |value: &f32| value.signum() * value.abs().sqrt() * scale;
+    values.iter().map(root).collect()
 }
 
 fn table(images: usize, features: usize, values: impl Iterator<Item = f32>) -> Tensor {

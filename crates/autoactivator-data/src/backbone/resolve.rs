@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use super::known::Known;
+use super::onnx::Tensors;
 use super::output;
 use super::preset::{IMAGENET, Preset};
 use super::runtime::{Graph, list};
@@ -20,13 +22,54 @@ const USUAL_SIZE: usize = 224;
 /// What had to be assumed, for the user.
 pub(super) type Note = Option<String>;
 
-/// Fills in what `given` leaves open.
-pub(super) fn resolve(path: &Path, given: BackboneSpec, graph: &Graph) -> Result<(Settings, Note), Error> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let asked = given.or(BackboneSpec::beside(path)?);
-    let preset = asked.preset.or_else(|| Preset::of_file(&stem));
-    let known = asked.clone().or(preset.map(Preset::spec).unwrap_or_default());
+/// What was stated about a backbone, and what is known of its kind.
+pub(super) struct Stated {
+    /// By the caller and in the file beside it.
+    asked: BackboneSpec,
+    /// The same, completed by the preset.
+    known: BackboneSpec,
+    /// The tensor that the preset reads too where no output was asked for.
+    second: Option<String>,
+    /// The tensors in the middle of the graph that are to be read.
+    pub(super) inner: Vec<String>,
+}
 
+impl Stated {
+    /// Collects it. The preset is the one that was asked for, that of a file whose content is known, or the one that the
+    /// file is called after.
+    pub(super) fn new(
+        path: &Path,
+        given: BackboneSpec,
+        sha256: &str,
+        tensors: &Tensors,
+    ) -> Result<Self, Error> {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let asked = given.or(BackboneSpec::beside(path)?);
+        let of_file =
+            || Known::of_content(sha256).map_or_else(|| Preset::of_file(&stem), |known| known.preset);
+        let preset = asked.preset.or_else(of_file);
+        let known = asked.clone().or(preset.map(Preset::spec).unwrap_or_default());
+        let reads_more = asked.output.is_none() && preset.is_some_and(Preset::reads_before_last_convolution);
+        let second = tensors.before_last_convolution().filter(|_| reads_more);
+        let names = asked.output.iter().flat_map(|output| output.names());
+        let names = names.map(String::as_str).chain(second);
+        Ok(Self {
+            inner: names
+                .filter(|name| tensors.hides(name))
+                .map(str::to_owned)
+                .collect(),
+            second: second.map(str::to_owned),
+            asked,
+            known,
+        })
+    }
+}
+
+/// Fills in what was left open.
+pub(super) fn resolve(path: &Path, stated: &Stated, graph: &Graph) -> Result<(Settings, Note), Error> {
+    let Stated {
+        asked, known, second, ..
+    } = stated;
     let input = Input::of(path, graph, known.layout)?;
     if let (Some(asked), Some(fixed)) = (asked.size, input.size)
         && asked != fixed
@@ -40,8 +83,9 @@ pub(super) fn resolve(path: &Path, given: BackboneSpec, graph: &Graph) -> Result
         output: output::choose(
             path,
             &graph.outputs,
-            asked.output.as_deref(),
-            known.output.as_deref(),
+            asked.output.as_ref(),
+            known.output.as_ref(),
+            second.as_deref(),
         )?,
         // A fixed input leaves no choice, so it wins over the preset.
         size: input.size.or(known.size).unwrap_or(USUAL_SIZE),
@@ -51,6 +95,8 @@ pub(super) fn resolve(path: &Path, given: BackboneSpec, graph: &Graph) -> Result
         scale: known.scale.unwrap_or(IMAGENET.1),
         resize: known.resize.unwrap_or(Resize::Stretch),
         filter: known.filter.unwrap_or(Filter::Bilinear),
+        tokens: known.tokens.unwrap_or_default(),
+        mirror: known.mirror.unwrap_or(false),
     };
     check(path, &settings)?;
     let assumed = known.mean.is_none() || known.scale.is_none();

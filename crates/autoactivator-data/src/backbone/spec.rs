@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::preset::Preset;
 use crate::error::{Error, bad, io_error};
-use crate::origin::{Channels, Filter, Layout, Resize, Settings};
+use crate::origin::{Channels, Filter, Layout, Outputs, Resize, Settings, Tokens};
 
 /// Settings of a backbone, each of them optional. A TOML file beside the model has the same keys.
 ///
@@ -27,9 +27,9 @@ pub struct BackboneSpec {
     /// A known backbone, whose settings are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
-    /// Name of the output that holds the features.
+    /// The outputs that hold the features: of the graph, or tensors in the middle of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<String>,
+    pub output: Option<Outputs>,
     /// Height and width of the input, in pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
@@ -51,6 +51,12 @@ pub struct BackboneSpec {
     /// How values between pixels are found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
+    /// Which tokens stand for the image, where an output has tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    /// Whether features are the mean of those of the image and of its mirror image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<bool>,
 }
 
 /// Settings that leave nothing open.
@@ -66,6 +72,8 @@ impl From<&Settings> for BackboneSpec {
             scale: Some(settings.scale),
             resize: Some(settings.resize),
             filter: Some(settings.filter),
+            tokens: Some(settings.tokens),
+            mirror: Some(settings.mirror),
         }
     }
 }
@@ -93,6 +101,8 @@ impl BackboneSpec {
             scale: self.scale.or(other.scale),
             resize: self.resize.or(other.resize),
             filter: self.filter.or(other.filter),
+            tokens: self.tokens.or(other.tokens),
+            mirror: self.mirror.or(other.mirror),
         }
     }
 }

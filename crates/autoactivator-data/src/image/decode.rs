@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::codecs::{Failure, Format, LONGEST_SIDE, Raw, raw};
 use super::orientation::upright;
-use super::{RgbImage, jpeg};
+use super::{RgbImage, foreign, jpeg};
 use crate::error::{Error, bad};
 
 /// The most memory that an image may take.
@@ -27,7 +27,11 @@ pub(crate) fn decode_within(path: &Path, bytes: &[u8], most_bytes: u64) -> Resul
         return Err(bad(path, "is an empty file, not an image"));
     }
     let Some(format) = Format::of(bytes) else {
-        return Err(bad(path, "is no JPEG, PNG or WebP image"));
+        let reason = match foreign::kind_of(bytes) {
+            Some(kind) => format!("is a {kind} image, which is not read: {}", foreign::REMEDY),
+            None => "is no JPEG, PNG or WebP image".to_owned(),
+        };
+        return Err(bad(path, reason));
     };
     if format == Format::Jpeg && !jpeg::is_whole(bytes) {
         return Err(bad(path, "is damaged: the end of the JPEG is missing"));

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::foreign;
 use crate::error::{Error, bad, io_error};
 use crate::hash::{sha256_of_file, sha256_of_texts};
 use crate::part::Part;
@@ -22,6 +23,16 @@ const DEEPEST: usize = 24;
 pub struct ImageFolder {
     pub(super) root: PathBuf,
     pub(super) images: Vec<ImageFile>,
+    pub(super) left_out: LeftOut,
+}
+
+/// Files that look like images and were left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct LeftOut {
+    /// Those of kinds that are not read.
+    pub(super) foreign: Vec<PathBuf>,
+    /// How many lie beside class folders and so have no class.
+    pub(super) loose: usize,
 }
 
 /// One image.
@@ -54,8 +65,8 @@ impl Part {
 impl ImageFolder {
     /// Lists the images of `path`: a folder with a folder per class, a folder of images, or one image.
     ///
-    /// Images are files that end in `.jpg`, `.jpeg`, `.png` or `.webp`, in upper or lower case. What begins with a dot is
-    /// skipped.
+    /// Images are files that end in `.jpg`, `.jpeg`, `.png` or `.webp`, in upper or lower case. Those of other kinds are
+    /// left out, as [`notes`](Self::notes) tells. What begins with a dot is skipped.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let found = fs::metadata(path).map_err(|cause| io_error(path, cause))?;
         if !found.is_dir() {
@@ -107,7 +118,13 @@ impl ImageFolder {
     }
 
     fn single(path: &Path) -> Result<Self, Error> {
-        if !is_image(path) {
+        if foreign::is_foreign(path) {
+            return Err(bad(
+                path,
+                format!("is an image of a kind that is not read: {}", foreign::REMEDY),
+            ));
+        }
+        if !is_readable(path) {
             let reason = "is neither a folder nor an image that ends in .jpg, .jpeg, .png or .webp";
             return Err(bad(path, reason));
         }
@@ -119,6 +136,7 @@ impl ImageFolder {
         Ok(Self {
             root: path.to_owned(),
             images: vec![image],
+            left_out: LeftOut::default(),
         })
     }
 
@@ -126,26 +144,29 @@ impl ImageFolder {
         let mut folder = Self {
             root: root.to_owned(),
             images: Vec::new(),
+            left_out: LeftOut::default(),
         };
         let mut loose = Vec::new();
         for entry in visible_entries(root)? {
             if entry.is_dir() {
                 folder.add_class(&entry)?;
-            } else if is_image(&entry) {
+            } else if is_readable(&entry) {
                 loose.push(entry);
+            } else if foreign::is_foreign(&entry) {
+                folder.left_out.foreign.push(entry);
             }
         }
-        // Beside class folders, an image in none of them has no class and is left out.
         if folder.images.is_empty() {
             for path in &loose {
                 folder.add(None, path)?;
             }
+        } else {
+            folder.left_out.loose = loose.len();
         }
         if folder.images.is_empty() {
-            return Err(bad(
-                root,
-                "holds no image that ends in .jpg, .jpeg, .png or .webp",
-            ));
+            let none = "holds no image that ends in .jpg, .jpeg, .png or .webp";
+            let foreign = foreign::told(&folder.left_out.foreign).map(|told| format!("; {told}"));
+            return Err(bad(root, format!("{none}{}", foreign.unwrap_or_default())));
         }
         folder.images.sort_unstable();
         Ok(folder)
@@ -166,8 +187,10 @@ impl ImageFolder {
         for entry in visible_entries(dir)? {
             if entry.is_dir() {
                 self.walk(class, &entry, depth + 1)?;
-            } else if is_image(&entry) {
+            } else if is_readable(&entry) {
                 self.add(Some(class), &entry)?;
+            } else if foreign::is_foreign(&entry) {
+                self.left_out.foreign.push(entry);
             }
         }
         Ok(())
@@ -205,6 +228,44 @@ impl ImageFolder {
         Some(classes)
     }
 
+    /// Gives all images this class. They must have none yet.
+    pub fn of_class(mut self, class: &str) -> Result<Self, Error> {
+        if class.is_empty() {
+            return Err(bad(&self.root, "a class cannot have an empty name"));
+        }
+        if let Some(known) = self.images.iter().find_map(|image| image.class.as_ref()) {
+            let reason = format!(
+                "has a folder per class, such as '{known}', so its images cannot all be of class '{class}': give the \
+                 folder of one class"
+            );
+            return Err(bad(&self.root, reason));
+        }
+        for image in &mut self.images {
+            image.class = Some(class.to_owned());
+        }
+        Ok(self)
+    }
+
+    /// What the user should know of files that look like images and were left out.
+    pub fn notes(&self) -> Vec<String> {
+        let loose = match self.left_out.loose {
+            0 => None,
+            1 => Some("1 image lies beside the class folders, has no class and is left out".to_owned()),
+            n => Some(format!(
+                "{n} images lie beside the class folders, have no class and are left out"
+            )),
+        };
+        foreign::told(&self.left_out.foreign)
+            .into_iter()
+            .chain(loose)
+            .collect()
+    }
+
+    /// How many files look like images and were left out.
+    pub fn n_left_out(&self) -> usize {
+        self.left_out.foreign.len() + self.left_out.loose
+    }
+
     /// The same folder with other images of it.
     pub(super) fn with_images(&self, images: Vec<ImageFile>) -> Self {
         Self {
@@ -227,8 +288,13 @@ fn visible_entries(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(entries)
 }
 
-/// Whether a file is taken for an image, judged by its extension alone.
+/// Whether a file is taken for an image, judged by its extension alone; it may be of a kind that is not read.
 pub fn is_image(path: &Path) -> bool {
+    is_readable(path) || foreign::is_foreign(path)
+}
+
+/// Whether a file is taken for an image of a kind that is read, judged by its extension alone.
+pub fn is_readable(path: &Path) -> bool {
     path.extension()
         .is_some_and(|end| EXTENSIONS.iter().any(|image| end.eq_ignore_ascii_case(image)))
 }
@@ -289,6 +355,44 @@ mod tests {
         assert_eq!((names(&images), images.classes()), (vec!["1.png", "2.png"], None));
         let one = ImageFolder::open(&dir.path().join("2.png")).unwrap();
         assert_eq!((names(&one), one.classes()), (vec!["2.png"], None));
+    }
+
+    #[test]
+    fn no_image_is_left_out_in_silence() {
+        let dir = folder(&[
+            "a/1.png",
+            "a/2.HEIC",
+            "b/deep/3.gif",
+            "b/4.png",
+            "loose.png",
+            "5.bmp",
+        ]);
+        let images = ImageFolder::open(dir.path()).unwrap();
+        assert_eq!(names(&images), ["a/1.png", "b/4.png"]);
+        assert_eq!(images.n_left_out(), 4);
+        let notes = images.notes().join("\n");
+        for part in [
+            "3 files are not read (1 .bmp, 1 .gif, 1 .heic)",
+            "1 image lies beside",
+        ] {
+            assert!(notes.contains(part), "{notes}");
+        }
+        let phone = folder(&["1.heic"]);
+        assert!(error(ImageFolder::open(phone.path())).contains("1 file is not read (1 .heic): convert"));
+        assert!(error(ImageFolder::open(&phone.path().join("1.heic"))).contains("not read"));
+    }
+
+    #[test]
+    fn a_flat_folder_becomes_one_class() {
+        let dir = folder(&["2.png", "1.png"]);
+        let images = ImageFolder::open(dir.path()).unwrap();
+        let forks = images.clone().of_class("fork").unwrap();
+        assert_eq!(forks.classes().unwrap(), ["fork"]);
+        assert_ne!(forks.sha256().unwrap(), images.sha256().unwrap());
+        assert!(error(images.of_class("")).contains("empty name"));
+        let classes = folder(&["a/1.png", "b/2.png"]);
+        let classes = ImageFolder::open(classes.path()).unwrap();
+        assert!(error(classes.of_class("fork")).contains("such as 'a'"));
     }
 
     #[test]

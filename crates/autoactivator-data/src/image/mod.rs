@@ -6,7 +6,9 @@
 mod codecs;
 mod decode;
 mod folder;
+mod foreign;
 mod jpeg;
+mod list;
 mod orientation;
 mod pixels;
 mod resample;
@@ -16,7 +18,8 @@ mod split;
 
 pub use decode::decode;
 pub(crate) use decode::decode_within;
-pub use folder::{ImageFile, ImageFolder, is_image};
+pub use folder::{ImageFile, ImageFolder, is_image, is_readable};
+pub use list::names_images;
 pub use pixels::Pixels;
 pub(crate) use resize::square;
 pub use rgb::RgbImage;

@@ -43,10 +43,7 @@ impl Pixels {
     /// Takes the shape of the first image that can be read, but at most 64 pixels a side. It has one channel when the
     /// first 100 images are all grey, else three.
     pub fn like(folder: &ImageFolder) -> Result<Self, Error> {
-        let mut readable = folder.images().iter().filter_map(|image| {
-            let bytes = std::fs::read(&image.path).map_err(|cause| io_error(&image.path, cause));
-            bytes.and_then(|bytes| decode(&image.path, &bytes)).ok()
-        });
+        let mut readable = readable(folder);
         let Some(first) = readable.next() else {
             return Err(bad(folder.root(), "holds no image that can be read"));
         };
@@ -59,6 +56,13 @@ impl Pixels {
         })
     }
 
+    /// Whether images are so large that their pixels say little: the first one that can be read has more than 64 pixels
+    /// on a side. They need a backbone.
+    pub fn are_too_small_for(folder: &ImageFolder) -> bool {
+        let first = readable(folder).next();
+        first.is_some_and(|image| image.width().max(image.height()) > LONGEST_OWN_SIDE)
+    }
+
     /// The features of one image.
     pub(crate) fn row(self, image: &RgbImage) -> Vec<f32> {
         let (width, height) = (self.shape.width as u32, self.shape.height as u32);
@@ -69,6 +73,14 @@ impl Pixels {
             _ => image.pixels().iter().flat_map(values).collect(),
         }
     }
+}
+
+/// The images that can be read, one after the other.
+fn readable(folder: &ImageFolder) -> impl Iterator<Item = RgbImage> {
+    folder.images().iter().filter_map(|image| {
+        let bytes = std::fs::read(&image.path).map_err(|cause| io_error(&image.path, cause));
+        bytes.and_then(|bytes| decode(&image.path, &bytes)).ok()
+    })
 }
 
 fn is_grey(image: &RgbImage) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::folder::LeftOut;
 use super::{ImageFile, ImageFolder};
 use crate::error::{Error, bad};
 use crate::held_out::hold_out;
@@ -14,7 +15,12 @@ impl ImageFolder {
         let parts = hold_out(self.images_by_class()?, seed);
         let (train, test) = parts.map_err(|class| bad(&self.root, one_image(class)))?;
         let folder = |images: Vec<&ImageFile>| self.with_images(images.into_iter().cloned().collect());
-        Ok((folder(train), folder(test)))
+        // What was left out of the whole is told once.
+        let test = Self {
+            left_out: LeftOut::default(),
+            ..folder(test)
+        };
+        Ok((folder(train), test))
     }
 
     fn images_by_class(&self) -> Result<BTreeMap<&str, Vec<&ImageFile>>, Error> {

@@ -31,7 +31,7 @@ use serde_json::Value;
 
 pub use identity::Identity;
 pub use resize::{Filter, Resize};
-pub use settings::{Channels, Layout, Settings};
+pub use settings::{Channels, Layout, Outputs, Settings, Tokens};
 pub use text::{Pooling, TextIdentity, TextSettings};
 
 /// Where features come from.

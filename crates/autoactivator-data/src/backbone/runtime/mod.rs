@@ -68,8 +68,8 @@ pub(crate) trait Network: Send + Sync {
     /// The inputs and outputs of the model.
     fn graph(&self) -> Graph;
 
-    /// Runs the model on its only input, and returns the output of this name.
-    fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String>;
+    /// Runs the model on its only input, and returns the outputs of these names, in their order.
+    fn run(&self, input: Tensor, outputs: &[String]) -> Result<Vec<Tensor>, String>;
 
     /// Runs the model on matrices of whole numbers, each for the input of this name, and returns the output of this name.
     fn run_on_tokens(&self, inputs: &[(&str, Tokens)], output: &str) -> Result<Tensor, String>;

@@ -19,7 +19,7 @@ impl Network for PureRust {
         match *self {}
     }
 
-    fn run(&self, _input: Tensor, _output: &str) -> Result<Tensor, String> {
+    fn run(&self, _input: Tensor, _outputs: &[String]) -> Result<Vec<Tensor>, String> {
         match *self {}
     }
 

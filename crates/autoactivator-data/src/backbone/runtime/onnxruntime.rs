@@ -100,9 +100,9 @@ impl Network for OnnxRuntime {
         self.graph.clone()
     }
 
-    fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String> {
+    fn run(&self, input: Tensor, outputs: &[String]) -> Result<Vec<Tensor>, String> {
         let mut session = self.take()?;
-        let result = run(&mut session, input, output);
+        let result = run(&mut session, input, outputs);
         self.give_back(session);
         result
     }
@@ -129,12 +129,12 @@ fn session(library: &Library, onnx: &[u8], threads: usize) -> Result<Session, St
         .map_err(|error| error.to_string())
 }
 
-fn run(session: &mut Session, input: Tensor, output: &str) -> Result<Tensor, String> {
+fn run(session: &mut Session, input: Tensor, names: &[String]) -> Result<Vec<Tensor>, String> {
     let input = OrtTensor::from_array((input.shape, input.values)).map_err(|error| error.to_string())?;
     let outputs = session
         .run(ort::inputs![input])
         .map_err(|error| error.to_string())?;
-    floats(&outputs, output)
+    names.iter().map(|name| floats(&outputs, name)).collect()
 }
 
 fn run_on_tokens(session: &mut Session, inputs: &[(&str, Tokens)], output: &str) -> Result<Tensor, String> {

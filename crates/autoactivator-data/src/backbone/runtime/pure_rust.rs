@@ -63,13 +63,13 @@ impl Network for PureRust {
         }
     }
 
-    fn run(&self, input: Tensor, output: &str) -> Result<Tensor, String> {
+    fn run(&self, input: Tensor, outputs: &[String]) -> Result<Vec<Tensor>, String> {
         let &[from] = self.model.input_ids() else {
             return Err("it takes several inputs".to_owned());
         };
         let input =
             Value::from_shape(input.shape.as_slice(), input.values).map_err(|error| error.to_string())?;
-        self.run_on(vec![(from, input)], output)
+        self.run_on(vec![(from, input)], outputs)
     }
 
     fn run_on_tokens(&self, inputs: &[(&str, Tokens)], output: &str) -> Result<Tensor, String> {
@@ -79,29 +79,39 @@ impl Network for PureRust {
             let input = Value::from_shape(tokens.shape.as_slice(), tokens.values.clone());
             named.push((from, input.map_err(|error| error.to_string())?));
         }
-        self.run_on(named, output)
+        let values = self.run_on(named, &[output.to_owned()])?;
+        values
+            .into_iter()
+            .next()
+            .ok_or_else(|| format!("there is no output `{output}`"))
     }
 }
 
 impl PureRust {
-    fn run_on(&self, inputs: Vec<(NodeId, Value)>, output: &str) -> Result<Tensor, String> {
+    fn run_on(&self, inputs: Vec<(NodeId, Value)>, outputs: &[String]) -> Result<Vec<Tensor>, String> {
         // Several threads run the model at once, each with rows of its own, so each run keeps to one thread.
         thread_local! {
             static THREAD: Arc<ThreadPool> = Arc::new(ThreadPool::with_num_threads(1));
         }
         let options = RunOptions::default().with_thread_pool(Some(THREAD.with(Arc::clone)));
-        let to = self.model.node_id(output).map_err(|error| error.to_string())?;
-        let inputs = inputs.into_iter().map(|(from, input)| (from, input.into()));
-        let mut values = self
-            .model
-            .run(inputs.collect(), &[to], Some(options))
+        let to = outputs.iter().map(|name| self.model.node_id(name));
+        let to = to
+            .collect::<Result<Vec<NodeId>, _>>()
             .map_err(|error| error.to_string())?;
-        let tensor = values.pop().and_then(Value::into_tensor::<f32>);
-        let tensor = tensor.ok_or_else(|| format!("the output `{output}` does not hold 32-bit floats"))?;
-        Ok(Tensor {
-            shape: tensor.shape().to_vec(),
-            values: tensor.into_data(),
-        })
+        let inputs = inputs.into_iter().map(|(from, input)| (from, input.into()));
+        let values = self
+            .model
+            .run(inputs.collect(), &to, Some(options))
+            .map_err(|error| error.to_string())?;
+        let floats = |(value, name): (Value, &String)| {
+            let tensor = value.into_tensor::<f32>();
+            let tensor = tensor.ok_or_else(|| format!("the output `{name}` does not hold 32-bit floats"))?;
+            Ok(Tensor {
+                shape: tensor.shape().to_vec(),
+                values: tensor.into_data(),
+            })
+        };
+        values.into_iter().zip(outputs).map(floats).collect()
     }
 }
 

@@ -4,6 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::error::Error;
+use crate::pin;
+
 /// Data sets that can be fetched.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
@@ -11,12 +14,12 @@ pub struct Catalogue {
     pub entries: Vec<Entry>,
 }
 
-/// One data set.
+/// One data set, or a backbone.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its name, which is also the name of its folder.
     pub name: String,
-    /// Addresses under which the files lie, in the order in which they are tried.
+    /// Addresses or folders under which the files lie, in the order in which they are tried.
     pub mirrors: Vec<String>,
     /// Its files.
     pub items: Vec<Item>,
@@ -27,12 +30,47 @@ pub struct Entry {
 pub struct Item {
     /// Its name.
     pub file: String,
-    /// Length of the content that has the checksum.
+    /// Where it lies below the address of a mirror.
+    pub path: String,
+    /// Length of the content that has the checksum, or the most that it may be where there is none.
     pub bytes: u64,
-    /// SHA-256 of that content, in hexadecimal.
-    pub sha256: String,
+    /// What is known of its content.
+    pub checksum: Checksum,
     /// What the file is, and so which content that is.
     pub kind: Kind,
+}
+
+/// What is known of the content of a file.
+#[derive(Clone, Debug)]
+pub enum Checksum {
+    /// The SHA-256 that it must have, in hexadecimal.
+    Published(String),
+    /// Its publisher states none, so the content that comes first is pinned. If it has this SHA-256, it is verified.
+    Pinned(Option<String>),
+}
+
+impl Checksum {
+    /// The contents that are right for a file in its place; none if any will do. A checksum that was pinned there counts
+    /// as much as one that is known.
+    pub(super) fn accepted(&self, place: &Path) -> Result<Vec<String>, Error> {
+        match self {
+            Self::Published(sha256) => Ok(vec![sha256.clone()]),
+            Self::Pinned(known) => {
+                let pinned = pin::of(place).map_err(|error| Error::Pin(Box::new(error)))?;
+                Ok(pinned.map_or_else(Vec::new, |pinned| known.iter().cloned().chain([pinned]).collect()))
+            }
+        }
+    }
+
+    /// Pins the content of a file in its place if nothing is known of it.
+    pub(super) fn pin(&self, place: &Path, found: &str) -> Result<(), Error> {
+        match self {
+            Self::Pinned(known) if known.as_deref() != Some(found) => {
+                pin::write(place, found).map_err(|error| Error::Pin(Box::new(error)))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What a file is, and so which content its checksum covers.
@@ -122,8 +160,11 @@ impl Catalogue {
             mirrors: vec!["https://www.cs.toronto.edu/~kriz".to_owned()],
             items: vec![Item {
                 file: "cifar-100-binary.tar.gz".to_owned(),
+                path: "cifar-100-binary.tar.gz".to_owned(),
                 bytes: 168_513_733,
-                sha256: "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec".to_owned(),
+                checksum: Checksum::Published(
+                    "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec".to_owned(),
+                ),
                 kind: Kind::Archive {
                     members: crate::dataset::cifar::FILES.map(str::to_owned).to_vec(),
                 },
@@ -156,8 +197,9 @@ fn idx(name: &str, mirrors: &[&str], sha256: [&str; 4]) -> Entry {
     ];
     let items = FILES.into_iter().zip(sha256).map(|((file, bytes), sha256)| Item {
         file: file.to_owned(),
+        path: file.to_owned(),
         bytes,
-        sha256: sha256.to_owned(),
+        checksum: Checksum::Published(sha256.to_owned()),
         kind: Kind::Packed,
     });
     Entry {

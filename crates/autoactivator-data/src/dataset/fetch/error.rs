@@ -90,8 +90,12 @@ pub enum Error {
         last: Box<Error>,
     },
 
+    /// A checksum that was pinned, or should be, and what is wrong with it.
+    #[error(transparent)]
+    Pin(Box<crate::Error>),
+
     /// A catalogue entry without a mirror.
-    #[error("data set '{name}' has no mirror: name one with --from")]
+    #[error("'{name}' has no mirror: name one with --from")]
     NoMirrors {
         /// The data set.
         name: String,

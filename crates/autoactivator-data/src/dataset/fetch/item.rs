@@ -2,16 +2,19 @@
 //!
 //! A [`Journey`] tries as often as the patience allows; `transfer` talks to the mirror, `part` keeps what arrives.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::catalogue::{Item, Kind};
-use super::error::Error;
+use super::error::{Error, io_error};
 use super::part::{Origin, Part};
 use super::transfer::{self, Event, Head};
-use super::{Fetcher, Watcher, unpack, verify};
+use super::verify::Wanted;
+use super::{Fetcher, Watcher, unpack};
 
 /// How often the watcher is asked whether to stop while nothing arrives.
 const TICK: Duration = Duration::from_millis(100);
@@ -36,28 +39,37 @@ impl From<Error> for Failure {
 struct Journey<'a> {
     fetcher: &'a Fetcher,
     url: &'a str,
-    item: &'a Item,
+    wanted: &'a Wanted<'a>,
     part: Part,
     watcher: &'a mut dyn Watcher,
 }
 
-/// Fetches one file from one address into a folder, where it gets its name when its content is right.
+/// Fetches one file from one mirror into a folder, where it gets its name when its content is right.
 pub(super) fn fetch(
     fetcher: &Fetcher,
-    url: &str,
-    item: &Item,
+    mirror: &str,
+    wanted: &Wanted<'_>,
     folder: &Path,
     watcher: &mut dyn Watcher,
 ) -> Result<(), Error> {
+    let item = wanted.item;
+    let here = here(mirror, item);
+    let url = match &here {
+        Some(path) => path.display().to_string(),
+        None => format!("{}/{}", mirror.trim_end_matches('/'), item.path),
+    };
     let part = Part::open(folder, &item.file);
     let mut journey = Journey {
         fetcher,
-        url,
-        item,
+        url: &url,
+        wanted,
         part,
         watcher,
     };
-    journey.arrive()?;
+    match here {
+        Some(path) => journey.copy(&path)?,
+        None => journey.arrive()?,
+    }
     let mut part = journey.part;
     match &item.kind {
         Kind::Packed => part.finish(&folder.join(&item.file)),
@@ -66,6 +78,15 @@ pub(super) fn fetch(
             part.remove()
         }
     }
+}
+
+/// The file of a mirror that is a path on this machine: a folder, or the file itself.
+fn here(mirror: &str, item: &Item) -> Option<PathBuf> {
+    let path = Path::new(mirror);
+    if path.is_dir() {
+        return Some(path.join(&item.file));
+    }
+    path.is_file().then(|| path.to_owned())
 }
 
 impl Journey<'_> {
@@ -97,15 +118,43 @@ impl Journey<'_> {
         }
     }
 
-    fn verified(&mut self) -> Result<(), Error> {
-        let found = verify::digest(self.part.path(), self.item)?;
-        if found == self.item.sha256 {
-            return Ok(());
+    /// Copies a file of this machine.
+    fn copy(&mut self, path: &Path) -> Result<(), Error> {
+        let unread = |cause| io_error(path, cause);
+        let mut file = File::open(path).map_err(unread)?;
+        let of = file.metadata().map_err(unread)?.len();
+        self.part.begin(&Origin {
+            url: self.url.to_owned(),
+            version: String::new(),
+        })?;
+        let mut chunk = vec![0; 1 << 20];
+        loop {
+            if self.watcher.interrupted() {
+                return Err(self.interrupted(Some(of)));
+            }
+            let n = file.read(&mut chunk).map_err(unread)?;
+            if n == 0 {
+                return self.verified();
+            }
+            self.check_length(self.part.len() + n as u64)?;
+            self.part.write(&chunk[..n])?;
+            self.watcher
+                .received(&self.wanted.item.file, self.part.len(), Some(of));
         }
+    }
+
+    fn verified(&mut self) -> Result<(), Error> {
+        let Err(found) = self.wanted.verdict(self.part.path())? else {
+            return Ok(());
+        };
         self.part.remove()?;
+        let expected = match &self.wanted.accepted[..] {
+            [] => "any".to_owned(),
+            accepted => accepted.join(" or "),
+        };
         Err(Error::WrongContent {
             url: self.url.to_owned(),
-            expected: self.item.sha256.clone(),
+            expected,
             found,
         })
     }
@@ -128,7 +177,7 @@ impl Journey<'_> {
                 Event::Bytes(bytes) => {
                     self.check_length(self.part.len() + bytes.len() as u64)?;
                     self.part.write(&bytes)?;
-                    self.watcher.received(&self.item.file, self.part.len(), of);
+                    self.watcher.received(&self.wanted.item.file, self.part.len(), of);
                 }
                 Event::End if of.is_some_and(|of| self.part.len() < of) => {
                     let cause = "the connection was cut".to_owned();
@@ -191,14 +240,14 @@ impl Journey<'_> {
     }
 
     /// Refuses a file that is longer than the right one.
-    fn check_length(&mut self, length: u64) -> Result<(), Failure> {
-        let max = self.item.max_bytes();
+    fn check_length(&mut self, length: u64) -> Result<(), Error> {
+        let max = self.wanted.item.max_bytes();
         if length <= max {
             return Ok(());
         }
         self.part.remove()?;
         let url = self.url.to_owned();
-        Err(Error::TooLong { url, max }.into())
+        Err(Error::TooLong { url, max })
     }
 
     fn sleep(&self, pause: Duration, of: Option<u64>) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! Fetches data sets by name: [`Fetcher::get`] brings one from a mirror into a data directory.
+//! Fetches data sets and backbones by name: [`Fetcher::get`] brings one from a mirror into a data directory.
 //!
 //! [`Catalogue`] lists what there is and what its content must be. Bytes flow `transfer` (from a mirror) → `part` (on
 //! disk, so that a cut connection costs nothing) → `verify` → `unpack`. Only then does a file get its final name, and
@@ -35,11 +35,13 @@ use std::time::Duration;
 
 use ureq::Agent;
 
-pub use catalogue::{Catalogue, Entry, Item, Kind};
+use crate::pin;
+pub use catalogue::{Catalogue, Checksum, Entry, Item, Kind};
 pub use error::Error;
 pub use listing::{Listed, Place, list};
 
 use error::io_error;
+use verify::Wanted;
 
 /// Is told how a fetch goes, and may stop it. `()` watches nothing.
 pub trait Watcher {
@@ -94,6 +96,16 @@ pub enum Got {
     AlreadyHere,
 }
 
+/// The checksums in a folder that were pinned on first use, each with the name of its file: nobody has published them.
+pub fn pinned(entry: &Entry, folder: &Path) -> Result<Vec<(String, String)>, Error> {
+    let of = |item: &Item| {
+        let pin = pin::of(&folder.join(&entry.name).join(&item.file));
+        let pin = pin.map_err(|error| Error::Pin(Box::new(error))).transpose()?;
+        Some(pin.map(|sha256| (item.file.clone(), sha256)))
+    };
+    entry.items.iter().filter_map(of).collect()
+}
+
 /// Fetches over HTTP, through the proxy that the environment names.
 #[derive(Debug)]
 pub struct Fetcher {
@@ -112,10 +124,12 @@ impl Fetcher {
 
     /// Brings a data set into `folder/NAME`. Files that are already there with the right content stay as they are.
     ///
-    /// Mirrors are tried in their order. A fetch that was cut off goes on where it ended.
+    /// Mirrors are tried in their order; a path to a folder or a file here is one too. A fetch that was cut off goes on
+    /// where it ended.
     pub fn get(&self, entry: &Entry, folder: &Path, watcher: &mut dyn Watcher) -> Result<Got, Error> {
         let target = folder.join(&entry.name);
-        let missing = missing(entry, &target)?;
+        let wanted = entry.items.iter().map(|item| verify::wanted(item, &target));
+        let missing: Vec<Wanted> = wanted.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         if missing.is_empty() {
             return Ok(Got::AlreadyHere);
         }
@@ -133,13 +147,13 @@ impl Fetcher {
     fn fetch_items(
         &self,
         entry: &Entry,
-        items: &[&Item],
+        missing: &[Wanted<'_>],
         staging: &Path,
         watcher: &mut dyn Watcher,
     ) -> Result<(), Error> {
-        for item in items {
-            if !verify::is_in(item, staging)? {
-                self.fetch_item(entry, item, staging, watcher)?;
+        for wanted in missing {
+            if !wanted.is_in(staging)? {
+                self.fetch_item(entry, wanted, staging, watcher)?;
             }
         }
         Ok(())
@@ -148,14 +162,13 @@ impl Fetcher {
     fn fetch_item(
         &self,
         entry: &Entry,
-        item: &Item,
+        wanted: &Wanted<'_>,
         staging: &Path,
         watcher: &mut dyn Watcher,
     ) -> Result<(), Error> {
         let mut failures = Vec::new();
         for mirror in &entry.mirrors {
-            let url = format!("{}/{}", mirror.trim_end_matches('/'), item.file);
-            match item::fetch(self, &url, item, staging, watcher) {
+            match item::fetch(self, mirror, wanted, staging, watcher) {
                 Err(error) if error.is_of_the_mirror() => {
                     if entry.mirrors.len() > 1 {
                         watcher.note(&error.to_string());
@@ -168,7 +181,7 @@ impl Fetcher {
         match failures.pop() {
             Some(only) if failures.is_empty() => Err(only),
             Some(last) => Err(Error::NoMirror {
-                file: item.file.clone(),
+                file: wanted.item.file.clone(),
                 n_mirrors: failures.len() + 1,
                 last: Box::new(last),
             }),
@@ -192,22 +205,16 @@ fn staging(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.part"))
 }
 
-fn missing<'a>(entry: &'a Entry, target: &Path) -> Result<Vec<&'a Item>, Error> {
-    let mut missing = Vec::new();
-    for item in &entry.items {
-        if !verify::is_in(item, target)? {
-            missing.push(item);
-        }
-    }
-    Ok(missing)
-}
-
 /// Moves verified files to where they are looked for.
-fn place(items: &[&Item], staging: &Path, target: &Path) -> Result<(), Error> {
+fn place(fetched: &[Wanted<'_>], staging: &Path, target: &Path) -> Result<(), Error> {
     fs::create_dir_all(target).map_err(|cause| io_error(target, cause))?;
-    for file in items.iter().flat_map(|item| item.outputs()) {
-        let path = target.join(file);
-        fs::rename(staging.join(file), &path).map_err(|cause| io_error(&path, cause))?;
+    for wanted in fetched {
+        for file in wanted.item.outputs() {
+            let path = target.join(file);
+            fs::rename(staging.join(file), &path).map_err(|cause| io_error(&path, cause))?;
+        }
+        // What nothing was known of is pinned where it now is.
+        verify::wanted(wanted.item, target)?;
     }
     fs::remove_dir_all(staging).map_err(|cause| io_error(staging, cause))
 }
