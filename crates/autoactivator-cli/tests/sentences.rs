@@ -68,10 +68,10 @@ fn a_sentence_a_line_is_answered_and_nothing_is_typed_twice() {
     let said = given(
         &place,
         &["predict", "m.aact", "-"],
-        "how are you\nwhat is, \"the time\"\n",
+        "how are you\nwhat is the time \"now\"\n",
     );
     assert_eq!(
-        said.stdout, "row,name,class\n0,how are you,greeting\n1,\"what is, \"\"the time\"\"\",time\n",
+        said.stdout, "row,name,class\n0,how are you,greeting\n1,\"what is the time \"\"now\"\"\",time\n",
         "{}",
         said.stderr
     );
