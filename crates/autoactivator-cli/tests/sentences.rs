@@ -30,6 +30,8 @@ fn learned() -> Workplace {
         "text",
         "--data-dir",
         "data",
+        "--nodes",
+        "32",
     ]);
     for part in [
         "24 rows of 6 features",
@@ -66,10 +68,10 @@ fn a_sentence_a_line_is_answered_and_nothing_is_typed_twice() {
     let said = given(
         &place,
         &["predict", "m.aact", "-"],
-        "how are you\nwhat is, \"the time\"\n",
+        "how are you\nwhat is the time \"now\"\n",
     );
     assert_eq!(
-        said.stdout, "row,name,class\n0,how are you,greeting\n1,\"what is, \"\"the time\"\"\",time\n",
+        said.stdout, "row,name,class\n0,how are you,greeting\n1,\"what is the time \"\"now\"\"\",time\n",
         "{}",
         said.stderr
     );
@@ -108,7 +110,7 @@ fn a_new_class_next_week_and_back() {
     place.succeed(&["learn", "m.aact", "new.csv"]);
     let said = given(&place, &["predict", "m.aact", "-"], "my name my name is\n");
     assert!(said.stdout.ends_with(",name\n"), "{}", said.stdout);
-    place.refuse(&["learn", "m.aact", "new.csv"], &["--again"]);
+    place.refuse(&["learn", "m.aact", "new.csv"], &["already learned"]);
     place.succeed(&["unlearn", "m.aact", "new.csv"]);
     let after = given(
         &place,
@@ -151,7 +153,15 @@ fn every_kind_of_table_and_a_folder_give_the_same_answers() {
     let named = place.succeed(&["predict", "m.aact", "texts"]).stdout;
     assert!(named.contains("0,greeting/00.txt,greeting\n"), "{named}");
     // A folder of its own model, without any name of a column.
-    let said = place.succeed(&["learn", "other.aact", "texts", "--data-dir", "data"]);
+    let said = place.succeed(&[
+        "learn",
+        "other.aact",
+        "texts",
+        "--data-dir",
+        "data",
+        "--nodes",
+        "32",
+    ]);
     assert!(said.stderr.contains("class from the folders"), "{}", said.stderr);
 }
 
@@ -171,7 +181,7 @@ fn features_of_sentences_are_a_table_like_any_other() {
         place.succeed(&[&words[..], &[table]].concat());
     }
     // A Parquet table remembers where its rows come from.
-    place.succeed(&["learn", "n.aact", "train.parquet"]);
+    place.succeed(&["learn", "n.aact", "train.parquet", "--nodes", "32"]);
     let answers = given(
         &place,
         &["predict", "n.aact", "-", "--data-dir", "data"],
@@ -220,7 +230,15 @@ fn an_exam_on_sentences() {
     let words = ["run", "clinc150", "--data-dir", "data", "--tasks", "single"];
     let table = place.succeed(&[&words[..], &more].concat());
     assert!(table.stdout.contains("clinc150"), "{}", table.stdout);
-    let place_of = ["learn", "c.aact", "clinc150", "--data-dir", "data"];
+    let place_of = [
+        "learn",
+        "c.aact",
+        "clinc150",
+        "--data-dir",
+        "data",
+        "--nodes",
+        "32",
+    ];
     place.succeed(&place_of);
     let evaluated = place.succeed(&["eval", "c.aact", "clinc150", "--data-dir", "data"]);
     assert!(

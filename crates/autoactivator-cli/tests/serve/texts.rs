@@ -29,7 +29,7 @@ fn a_new_model_learns_sentences_and_answers_them() {
         &json!({ "texts": texts, "classes": classes }),
     );
     assert_eq!((status, &learned["rows"]), (200, &json!(16)), "{learned}");
-    let question = json!({ "texts": ["how are you", "what is the time"], "top": 1 });
+    let question = json!({ "texts": ["how are you", "what is the time now"], "top": 1 });
     let (status, answers) = ask(&server, "/v1/predict", &question);
     assert_eq!(status, 200, "{answers}");
     assert_eq!(answers["answers"][0]["class"], "greeting");
@@ -65,7 +65,7 @@ fn what_is_no_sentence_or_not_for_this_model_is_refused() {
         (
             json!({ "texts": ["how"], "classes": [] }),
             422,
-            "1 rows but 0 labels",
+            "1 row but 0 labels",
         ),
         (
             json!({ "texts": [5], "classes": ["a"] }),
