@@ -17,6 +17,7 @@ export class Network {
   #known = 0;
   #dots = [];
   #pinned = null;
+  #places = new Map();
 
   constructor() {
     this.place = byId('network');
@@ -137,6 +138,10 @@ export class Network {
   /** Draws the classes and returns where each is. */
   #placeOutputs() {
     const names = this.#shown();
+    // Most answers while one draws are like the one before: then nothing is measured again.
+    const same = JSON.stringify([names, this.#answer?.class]);
+    if (this.outputs.dataset.shown === same) return this.#places;
+    this.outputs.dataset.shown = same;
     const room = this.narrow ? 100 : (this.width - 8) / names.length - 10;
     const places = new Map();
     const pills = names.map((name, i) => {
@@ -153,6 +158,7 @@ export class Network {
     });
     this.outputs.replaceChildren(...pills);
     names.forEach((name, i) => fit(pills[i].lastChild, name, places.get(name).width - 18));
+    this.#places = places;
     return places;
   }
 

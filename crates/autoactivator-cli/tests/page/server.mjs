@@ -33,7 +33,9 @@ export class Server {
 
   /** Resolves with the address that the server prints. */
   start() {
-    const words = ['serve', 'model.aact', '--listen', this.listen, ...this.options];
+    // A busy machine may take its time.
+    const patience = ['--time-limit', '600'];
+    const words = ['serve', 'model.aact', '--listen', this.listen, ...patience, ...this.options];
     this.child = spawn(settings.program, words, { cwd: this.folder, env: { ...process.env, ...this.env } });
     return new Promise((started, failed) => {
       let said = '';
