@@ -1,6 +1,6 @@
 //! One small model of every kind: what is in a folder of files, and how it was made.
 
-use autoactivator::pool::PoolSpec;
+use autoactivator::pool::{ConvolutionSpec, PoolSpec};
 use autoactivator::{Model, Partial, Share};
 use serde_json::{Value, json};
 
@@ -40,18 +40,19 @@ fn units(name: &str, parameters: &Value) -> Kind {
     }
 }
 
-/// A pool of few nodes.
+/// A pool of few nodes, of images as small as ours.
 fn small(kind: &str) -> PoolSpec {
-    PoolSpec::named(kind).unwrap().with_nodes(match kind {
-        "convolution" => 2,
-        _ => 12,
-    })
-}
-
-/// The pool that few rows would be too many nodes for.
-fn few_features() -> Value {
-    let stack = |first: &str| json!(small(first).under_second_layer(16));
-    json!({ "gaussian": stack("gaussian"), "convolution": stack("convolution") })
+    if kind == "convolution" {
+        return PoolSpec::Convolution(ConvolutionSpec {
+            filters: 2,
+            sides: vec![3],
+            grid: 2,
+            overlap: 1,
+            min_deviation: 0.1,
+            ..ConvolutionSpec::default()
+        });
+    }
+    PoolSpec::named(kind).unwrap().with_nodes(12)
 }
 
 /// Every kind of model that learns.
@@ -68,10 +69,10 @@ pub fn all() -> Vec<Kind> {
             .extend(more.as_object().unwrap().clone());
         all
     };
-    let stacks = few_features();
+    let stack = |first: &str| json!({ "pool": small(first).under_second_layer(16) });
     kinds.extend([
-        consolidation("stack-on-gaussian", &json!({ "pool": stacks["gaussian"] })),
-        consolidation("stack-on-convolution", &json!({ "pool": stacks["convolution"] })),
+        consolidation("stack-on-gaussian", &stack("gaussian")),
+        consolidation("stack-on-convolution", &stack("convolution")),
         consolidation("private", &json!({ "private": true, "image": null, "nodes": 16 })),
         consolidation("no-witnesses", &gaussian(json!({ "witnesses": 0 }))),
         consolidation("recruited", &gaussian(json!({ "max_nodes": 8 }))),

@@ -180,7 +180,7 @@ fn there_is_a_file_of_every_kind() {
     if let Some(folder) = std::env::var_os("AUTOACTIVATOR_WRITE_FILES") {
         write::write(Path::new(&folder));
     }
-    let there = names(&folder(WITNESSED), "aact");
+    let there = [names(&folder(FIRST), "aact"), names(&folder(WITNESSED), "aact")].concat();
     for kind in kinds::all() {
         assert!(there.contains(&kind.name), "no file of kind {}", kind.name);
     }
