@@ -1,7 +1,5 @@
 //! The deployed model: only the recruited nodes and their readout, which is all that prediction needs.
 
-use rayon::prelude::*;
-
 use super::calibration::Calibration;
 use super::readout::Readout;
 use super::unknown::Unknown;
@@ -9,13 +7,19 @@ use crate::data::ClassList;
 use crate::data::{Labels, Rows, Table, check_rows};
 use crate::error::Error;
 use crate::learner::{Answer, Input, Learner, Observer, Size};
-use crate::math::{Matrix, alone, argmax, argmax_among};
+use crate::math::{Matrix, alone, argmax, argmax_among, divided};
 use crate::params::Precision;
 use crate::pool::Pool;
 
 /// Rows that one thread answers at a time: enough for an efficient product, few enough for their node outputs
 /// to stay in the thread's cache.
 const ANSWERED_TOGETHER: usize = 512;
+
+/// Fewer rows than this are not worth a chunk of their own.
+const WORTHWHILE: usize = 32;
+
+/// Chunks that most machines can divide among their cores.
+const MANY: usize = 8;
 
 /// The largest output of a node for a row that some node finds infinite.
 const LARGEST: f32 = 1e12;
@@ -103,8 +107,12 @@ impl Deployed {
         }
         let mut scores = Matrix::zeros(x.len(), self.classes.len());
         for c in 0..scores.n_cols() {
-            let places = scores.col_mut(c).chunks_mut(ANSWERED_TOGETHER).zip(&chunks);
-            places.for_each(|(place, chunk)| place.copy_from_slice(chunk.col(c)));
+            let mut places = scores.col_mut(c);
+            for chunk in &chunks {
+                let place;
+                (place, places) = places.split_at_mut(chunk.n_rows());
+                place.copy_from_slice(chunk.col(c));
+            }
         }
         Ok(scores)
     }
@@ -210,12 +218,24 @@ fn bounded(output: f32) -> f32 {
     }
 }
 
-/// What `answer` says of each chunk of rows. Each thread answers chunks of its own; within a single chunk, the products
-/// use all threads.
+/// What `answer` says of each chunk of rows, all of nearly the same size. With enough chunks, each thread answers chunks
+/// of its own; otherwise the products of a chunk use all threads.
 fn by_chunks<'a, T: Send>(x: Rows<'a>, answer: impl Fn(Rows<'a>) -> T + Send + Sync) -> Vec<T> {
-    if x.len() <= ANSWERED_TOGETHER {
-        return vec![answer(x)];
+    let at_a_time = x.len().div_ceil(n_chunks(x.len()));
+    let chunks: Vec<Rows<'a>> = x.chunks(at_a_time).collect();
+    if chunks.len() < rayon::current_num_threads() {
+        return chunks.into_iter().map(answer).collect();
     }
-    let chunks: Vec<Rows<'a>> = x.chunks(ANSWERED_TOGETHER).collect();
-    chunks.par_iter().map(|&rows| alone(|| answer(rows))).collect()
+    divided(chunks, |rows| alone(|| answer(rows)))
+}
+
+/// In how many chunks rows are answered: for few of them a power of two, which most machines can divide among their
+/// cores. It depends on nothing else, so that the number of threads changes no bit.
+fn n_chunks(n_rows: usize) -> usize {
+    let worthwhile = n_rows / WORTHWHILE;
+    if worthwhile < MANY {
+        1 << worthwhile.max(1).ilog2()
+    } else {
+        n_rows.div_ceil(ANSWERED_TOGETHER).next_multiple_of(MANY)
+    }
 }
