@@ -166,6 +166,7 @@ fn put(places: &mut [f32], Lanes(sums): &Lanes, first: bool) {
 }
 
 /// The sums of one tile. Every value has one chain of additions, in the order of the inputs: it does not depend on the tile.
+#[allow(clippy::manual_memcpy)] // Copied as a slice, the sums might not stay in registers before.
 #[inline(always)]
 fn summed<S: Simd, const P: usize, const V: usize, const R: usize>(
     simd: S,
