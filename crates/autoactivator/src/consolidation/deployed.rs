@@ -239,3 +239,57 @@ fn n_chunks(n_rows: usize) -> usize {
         n_rows.div_ceil(ANSWERED_TOGETHER).next_multiple_of(MANY)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consolidation::{Consolidation, ConsolidationParams};
+    use crate::math::{Random, Stream};
+    use crate::params::Check;
+    use crate::pool::{PoolSpec, UniformSpec};
+
+    #[test]
+    fn rows_are_divided_by_their_number_alone() {
+        let few: Vec<usize> = [0, 1, 63, 64, 127, 128, 255].map(n_chunks).into();
+        assert_eq!(few, [1, 1, 1, 2, 2, 4, 4]);
+        for n_rows in [256, 4096, 4097, 10_000, 100_003] {
+            let chunks = n_chunks(n_rows);
+            assert!(chunks.is_multiple_of(MANY) && n_rows.div_ceil(chunks) <= ANSWERED_TOGETHER);
+        }
+    }
+
+    #[test]
+    fn answers_depend_neither_on_the_number_of_threads_nor_on_how_rows_are_divided() {
+        let mut random = Random::new(3, Stream::Pool { layer: 0 });
+        let values: Vec<f32> = (0..600 * 12).map(|_| random.symmetric(1.0)).collect();
+        let x = Rows::new(&values, 12).unwrap();
+        let nodes = UniformSpec {
+            nodes: 150,
+            ..UniformSpec::default()
+        };
+        let params = ConsolidationParams {
+            pool: Some(PoolSpec::Uniform(nodes)),
+            ..ConsolidationParams::default()
+        };
+        let mut learner = Consolidation::new(params.check().unwrap());
+        let names: Vec<String> = (0..90).map(|i| (i % 3).to_string()).collect();
+        let taught = Rows::new(&values[..90 * 12], 12).unwrap();
+        let labels = Labels::from_names(names.iter().map(String::as_str));
+        learner.learn(taught, &labels, &mut ()).unwrap();
+        let model = learner.deployed().unwrap();
+        let one_by_one: Vec<Matrix<f32>> = x.chunks(1).map(|row| model.scores(row).unwrap()).collect();
+        for n_rows in [1, 31, 33, 64, 65, 130, 300, 600] {
+            let x = Rows::new(&values[..n_rows * 12], 12).unwrap();
+            let expected = alone(|| model.scores(x).unwrap());
+            for threads in [1, 2, 3, 8] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                let found = pool.unwrap().install(|| model.scores(x).unwrap());
+                assert!(expected == found, "{n_rows} rows on {threads} threads");
+            }
+            for (i, scores) in one_by_one.iter().take(n_rows).enumerate() {
+                let wrong = |c| (expected[(i, c)] - scores[(0, c)]).abs() > 1e-4;
+                assert!(!(0..3).any(wrong), "row {i} of {n_rows}");
+            }
+        }
+    }
+}
