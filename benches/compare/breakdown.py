@@ -13,7 +13,7 @@ WAITING = "waiting for another thread"
 
 # The kind of work of a call stack: the first match, frame by frame from the innermost outwards.
 KINDS = [
-    ("products", ["gemm", "matmul"]),
+    ("products", ["gemm", "matmul", "math::tile"]),
     ("activation", ["Activation::apply", "activation::"]),
     ("drawing nodes", ["Nodes::draw", "chacha", "rng::Random"]),
     ("decompositions and solves", ["::evd::", "cholesky", "::llt", "::qr::", "householder", "triangular_solve", "jacobi",

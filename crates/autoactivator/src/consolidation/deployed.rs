@@ -1,7 +1,5 @@
 //! The deployed model: only the recruited nodes and their readout, which is all that prediction needs.
 
-use rayon::prelude::*;
-
 use super::calibration::Calibration;
 use super::readout::Readout;
 use super::unknown::Unknown;
@@ -9,13 +7,19 @@ use crate::data::ClassList;
 use crate::data::{Labels, Rows, Table, check_rows};
 use crate::error::Error;
 use crate::learner::{Answer, Input, Learner, Observer, Size};
-use crate::math::{Matrix, alone, argmax, argmax_among};
+use crate::math::{Matrix, alone, argmax, argmax_among, divided};
 use crate::params::Precision;
 use crate::pool::Pool;
 
 /// Rows that one thread answers at a time: enough for an efficient product, few enough for their node outputs
 /// to stay in the thread's cache.
 const ANSWERED_TOGETHER: usize = 512;
+
+/// Fewer rows than this are not worth a chunk of their own.
+const WORTHWHILE: usize = 32;
+
+/// Chunks that most machines can divide among their cores.
+const MANY: usize = 8;
 
 /// The largest output of a node for a row that some node finds infinite.
 const LARGEST: f32 = 1e12;
@@ -103,8 +107,12 @@ impl Deployed {
         }
         let mut scores = Matrix::zeros(x.len(), self.classes.len());
         for c in 0..scores.n_cols() {
-            let places = scores.col_mut(c).chunks_mut(ANSWERED_TOGETHER).zip(&chunks);
-            places.for_each(|(place, chunk)| place.copy_from_slice(chunk.col(c)));
+            let mut places = scores.col_mut(c);
+            for chunk in &chunks {
+                let place;
+                (place, places) = places.split_at_mut(chunk.n_rows());
+                place.copy_from_slice(chunk.col(c));
+            }
         }
         Ok(scores)
     }
@@ -210,12 +218,78 @@ fn bounded(output: f32) -> f32 {
     }
 }
 
-/// What `answer` says of each chunk of rows. Each thread answers chunks of its own; within a single chunk, the products
-/// use all threads.
+/// What `answer` says of each chunk of rows, all of nearly the same size. With enough chunks, each thread answers chunks
+/// of its own; otherwise the products of a chunk use all threads.
 fn by_chunks<'a, T: Send>(x: Rows<'a>, answer: impl Fn(Rows<'a>) -> T + Send + Sync) -> Vec<T> {
-    if x.len() <= ANSWERED_TOGETHER {
-        return vec![answer(x)];
+    let at_a_time = x.len().div_ceil(n_chunks(x.len()));
+    let chunks: Vec<Rows<'a>> = x.chunks(at_a_time).collect();
+    if chunks.len() < rayon::current_num_threads() {
+        return chunks.into_iter().map(answer).collect();
     }
-    let chunks: Vec<Rows<'a>> = x.chunks(ANSWERED_TOGETHER).collect();
-    chunks.par_iter().map(|&rows| alone(|| answer(rows))).collect()
+    divided(chunks, |rows| alone(|| answer(rows)))
+}
+
+/// In how many chunks rows are answered: for few of them a power of two, which most machines can divide among their
+/// cores. It depends on nothing else, so that the number of threads changes no bit.
+fn n_chunks(n_rows: usize) -> usize {
+    let worthwhile = n_rows / WORTHWHILE;
+    if worthwhile < MANY {
+        1 << worthwhile.max(1).ilog2()
+    } else {
+        n_rows.div_ceil(ANSWERED_TOGETHER).next_multiple_of(MANY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consolidation::{Consolidation, ConsolidationParams};
+    use crate::math::{Random, Stream};
+    use crate::params::Check;
+    use crate::pool::{PoolSpec, UniformSpec};
+
+    #[test]
+    fn rows_are_divided_by_their_number_alone() {
+        let few: Vec<usize> = [0, 1, 63, 64, 127, 128, 255].map(n_chunks).into();
+        assert_eq!(few, [1, 1, 1, 2, 2, 4, 4]);
+        for n_rows in [256, 4096, 4097, 10_000, 100_003] {
+            let chunks = n_chunks(n_rows);
+            assert!(chunks.is_multiple_of(MANY) && n_rows.div_ceil(chunks) <= ANSWERED_TOGETHER);
+        }
+    }
+
+    #[test]
+    fn answers_depend_neither_on_the_number_of_threads_nor_on_how_rows_are_divided() {
+        let mut random = Random::new(3, Stream::Pool { layer: 0 });
+        let values: Vec<f32> = (0..600 * 12).map(|_| random.symmetric(1.0)).collect();
+        let x = Rows::new(&values, 12).unwrap();
+        let nodes = UniformSpec {
+            nodes: 150,
+            ..UniformSpec::default()
+        };
+        let params = ConsolidationParams {
+            pool: Some(PoolSpec::Uniform(nodes)),
+            ..ConsolidationParams::default()
+        };
+        let mut learner = Consolidation::new(params.check().unwrap());
+        let names: Vec<String> = (0..90).map(|i| (i % 3).to_string()).collect();
+        let taught = Rows::new(&values[..90 * 12], 12).unwrap();
+        let labels = Labels::from_names(names.iter().map(String::as_str));
+        learner.learn(taught, &labels, &mut ()).unwrap();
+        let model = learner.deployed().unwrap();
+        let one_by_one: Vec<Matrix<f32>> = x.chunks(1).map(|row| model.scores(row).unwrap()).collect();
+        for n_rows in [1, 31, 33, 64, 65, 130, 300, 600] {
+            let x = Rows::new(&values[..n_rows * 12], 12).unwrap();
+            let expected = alone(|| model.scores(x).unwrap());
+            for threads in [1, 2, 3, 8] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                let found = pool.unwrap().install(|| model.scores(x).unwrap());
+                assert!(expected == found, "{n_rows} rows on {threads} threads");
+            }
+            for (i, scores) in one_by_one.iter().take(n_rows).enumerate() {
+                let wrong = |c| (expected[(i, c)] - scores[(0, c)]).abs() > 1e-4;
+                assert!(!(0..3).any(wrong), "row {i} of {n_rows}");
+            }
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use rayon::prelude::*;
+
 thread_local! {
     static IS_ALONE: Cell<bool> = const { Cell::new(false) };
 }
@@ -12,6 +14,29 @@ thread_local! {
 pub fn alone<R>(work: impl FnOnce() -> R) -> R {
     let _before = Before(IS_ALONE.replace(true));
     work()
+}
+
+/// Does pieces of work on all threads, or on the calling one if it works alone. The results have the order of the pieces.
+///
+/// If there are no more pieces than threads, the caller takes one of them itself instead of waiting for threads that are
+/// still asleep.
+pub fn divided<W: Send, R: Send>(mut pieces: Vec<W>, work: impl Fn(W) -> R + Sync + Send) -> Vec<R> {
+    if is_alone() || pieces.len() <= 1 {
+        return pieces.into_iter().map(work).collect();
+    }
+    if pieces.len() > rayon::current_num_threads() {
+        return pieces.into_par_iter().map(work).collect();
+    }
+    let own = pieces.pop();
+    let mut others: Vec<Option<R>> = pieces.iter().map(|_| None).collect();
+    let own = rayon::in_place_scope(|scope| {
+        for (piece, place) in pieces.into_iter().zip(&mut others) {
+            let work = &work;
+            scope.spawn(move |_| *place = Some(work(piece)));
+        }
+        own.map(&work)
+    });
+    others.into_iter().flatten().chain(own).collect()
 }
 
 /// Whether the calling thread works alone.
@@ -25,5 +50,24 @@ struct Before(bool);
 impl Drop for Before {
     fn drop(&mut self) {
         IS_ALONE.set(self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_done_on_all_threads_or_on_one_and_keep_their_order() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        for n_pieces in [0, 1, 2, 3, 4, 50] {
+            let expected: Vec<usize> = (0..n_pieces).map(|piece| 2 * piece).collect();
+            let done = || divided((0..n_pieces).collect(), |piece| 2 * piece);
+            assert_eq!(pool.install(done), expected);
+            assert_eq!(done(), expected);
+            let here = std::thread::current().id();
+            let threads = alone(|| divided((0..n_pieces).collect(), |_: usize| std::thread::current().id()));
+            assert!(threads.into_iter().all(|thread| thread == here));
+        }
     }
 }

@@ -41,7 +41,7 @@ const NARROWEST: usize = 128;
 const ELIMINATED: usize = 256;
 
 /// Products below this many multiply-adds are not worth a second thread.
-const PARALLEL_WORK: usize = 1 << 20;
+pub(super) const PARALLEL_WORK: usize = 1 << 20;
 
 /// Parts of a product begin at multiples of this many values: one of the widest registers.
 const ALIGNED: usize = 16;
@@ -313,30 +313,10 @@ pub fn product<T: Real>(a: View<'_, T>, b: View<'_, T>) -> Matrix<T> {
     out
 }
 
-/// `a b`, where `finish` changes the values of each column once they are known: a run of them at a time, and its first row.
-/// They are still in the cache of the thread that computed them.
-pub fn finished_product<T: Real>(
-    a: View<'_, T>,
-    b: View<'_, T>,
-    finish: impl Fn(usize, &mut [T]) + Sync,
-) -> Matrix<T> {
-    let mut out = Matrix::zeros(a.n_rows(), b.n_cols());
-    let parts = parts(a, b);
-    divide(parts, 0, out.faer_mut(), a.0, b.0, &|first, mut out, a, b| {
-        matmul::matmul(out.rb_mut(), Accum::Replace, a, b, T::one_impl(), Par::Seq);
-        for column in out.col_iter_mut() {
-            if let Some(column) = column.try_as_col_major_mut() {
-                finish(first, column.as_slice_mut());
-            }
-        }
-    });
-    out
-}
-
 /// `out = a b`, where `out` has the shape of the product.
 pub fn product_into<T: Real>(out: &mut Matrix<T>, a: View<'_, T>, b: View<'_, T>) {
     let parts = parts(a, b);
-    divide(parts, 0, out.faer_mut(), a.0, b.0, &|_, out, a, b| {
+    divide(parts, out.faer_mut(), a.0, b.0, &|out, a, b| {
         matmul::matmul(out, Accum::Replace, a, b, T::one_impl(), Par::Seq);
     });
 }
@@ -344,7 +324,7 @@ pub fn product_into<T: Real>(out: &mut Matrix<T>, a: View<'_, T>, b: View<'_, T>
 /// `out += alpha a b`.
 pub fn add_product<T: Real>(out: &mut Matrix<T>, alpha: T, a: View<'_, T>, b: View<'_, T>) {
     let parts = parts(a, b);
-    divide(parts, 0, out.faer_mut(), a.0, b.0, &|_, out, a, b| {
+    divide(parts, out.faer_mut(), a.0, b.0, &|out, a, b| {
         matmul::matmul(out, Accum::Add, a, b, alpha, Par::Seq);
     });
 }
@@ -354,19 +334,18 @@ fn parts<T: Real>(a: View<'_, T>, b: View<'_, T>) -> usize {
     parallelism(a.n_rows() * a.n_cols() * b.n_cols()).degree()
 }
 
-/// Divides a product among threads along its longer side, each part with its first row. The caller computes a part
+/// Divides a product among threads along its longer side. The caller computes a part
 /// itself: it neither hands over all of the work nor waits for threads that are still asleep, as the matrix crate does. For
 /// a few rows, that takes as long as the product.
 fn divide<T: Real>(
     parts: usize,
-    first: usize,
     out: MatMut<'_, T>,
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
-    multiply: &(impl Fn(usize, MatMut<'_, T>, MatRef<'_, T>, MatRef<'_, T>) + Sync),
+    multiply: &(impl Fn(MatMut<'_, T>, MatRef<'_, T>, MatRef<'_, T>) + Sync),
 ) {
     if parts <= 1 {
-        return multiply(first, out, a, b);
+        return multiply(out, a, b);
     }
     let (here, there) = (parts / 2, parts - parts / 2);
     let share = |length: usize| (length * here / parts).next_multiple_of(ALIGNED).min(length);
@@ -375,14 +354,14 @@ fn divide<T: Real>(
             let middle = share(out.nrows());
             let (top, bottom) = out.split_at_row_mut(middle);
             let (a, a_below) = a.split_at_row(middle);
-            scope.spawn(move |_| divide(there, first + middle, bottom, a_below, b, multiply));
-            divide(here, first, top, a, b, multiply);
+            scope.spawn(move |_| divide(there, bottom, a_below, b, multiply));
+            divide(here, top, a, b, multiply);
         } else {
             let middle = share(out.ncols());
             let (left, right) = out.split_at_col_mut(middle);
             let (b, b_right) = b.split_at_col(middle);
-            scope.spawn(move |_| divide(there, first, right, a, b_right, multiply));
-            divide(here, first, left, a, b, multiply);
+            scope.spawn(move |_| divide(there, right, a, b_right, multiply));
+            divide(here, left, a, b, multiply);
         }
     });
 }

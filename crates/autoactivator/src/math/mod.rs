@@ -12,19 +12,22 @@
 
 mod alone;
 mod linalg;
+mod panels;
 mod rng;
 mod room;
 mod scores;
 mod simd;
 mod span;
 mod stop;
+mod tile;
 
-pub use alone::alone;
+pub use alone::{alone, divided};
 pub use linalg::{
-    Cholesky, Matrix, Real, View, add_gram_lower, add_gram_packed, add_product, eigen, finished_product,
-    gram, least_squares, mirror_lower, product, product_into, rotation, solve_positive_definite,
-    square_lengths, subtract_gram_lower,
+    Cholesky, Matrix, Real, View, add_gram_lower, add_gram_packed, add_product, eigen, gram, least_squares,
+    mirror_lower, product, product_into, rotation, solve_positive_definite, square_lengths,
+    subtract_gram_lower,
 };
+pub use panels::Panels;
 pub use rng::{Random, Stream};
 pub use room::there_is_room;
 pub(crate) use scores::softmax;

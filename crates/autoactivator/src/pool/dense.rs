@@ -1,15 +1,16 @@
 //! Fully connected nodes on prepared features: the paper's uniform ones, and Gaussian ones.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::prepare::{Preparation, Prepared};
-use super::{Activation, FirstTask, Nodes, Pool, Recipe, USUAL_NODES, described, fits, read_description};
+use super::{
+    Activation, FirstTask, Layer, Nodes, Pool, Recipe, USUAL_NODES, described, fits, read_description,
+};
 use crate::data::{Rows, Table};
 use crate::error::Error;
 use crate::format::Container;
-use crate::math::{Matrix, View, finished_product, product};
+use crate::math::Matrix;
 use crate::onnx::{Graph, Value};
 use crate::params::Precision;
 
@@ -55,7 +56,7 @@ impl Recipe for UniformSpec {
         let (n_inputs, g) = (task.x.n_features(), self.activation);
         Ok(Box::new(Dense {
             prepared: Prepared::nothing(),
-            nodes: Nodes::draw(&mut task.random(layer), n_inputs, self.nodes, self.scope, g),
+            layer: Nodes::draw(&mut task.random(layer), n_inputs, self.nodes, self.scope, g).into(),
         }))
     }
 }
@@ -107,7 +108,7 @@ impl Recipe for GaussianSpec {
         };
         Ok(Box::new(Dense {
             prepared: Prepared::learn(self.preparation, task.x),
-            nodes,
+            layer: nodes.into(),
         }))
     }
 }
@@ -118,7 +119,7 @@ pub struct Dense {
     /// How the features are prepared.
     pub prepared: Prepared,
     /// The nodes.
-    pub nodes: Nodes,
+    pub layer: Layer,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -128,58 +129,30 @@ struct Description {
     activation: Activation,
 }
 
-/// g(xW + b) row after row: `(n_samples, n_nodes)`.
-pub(super) fn outputs_by_row(nodes: &Nodes, x: Rows<'_>, precision: Precision) -> Vec<f32> {
-    let activate = |first: usize, of_row: &mut [f32]| {
-        let biases = &nodes.biases[first..first + of_row.len()];
-        nodes.activation.apply_in_turn(of_row, biases);
-    };
-    match precision {
-        Precision::F32 => {
-            let x: View<'_, f32> = x.into();
-            finished_product(nodes.weights.t(), x.t(), activate).into_values()
-        }
-        // Rounding in single precision depends on how many rows are multiplied at a time; this does not,
-        // except for ties.
-        Precision::F64 => {
-            let x = Matrix::from_fn(x.n_features(), x.len(), |j, i| f64::from(x.row(i)[j]));
-            let mut h = product(nodes.weights.to_f64().t(), x.view()).to_f32();
-            let rows = h.values_mut().par_chunks_mut(nodes.len().max(1));
-            rows.for_each(|row| activate(0, row));
-            h.into_values()
-        }
-    }
-}
-
 impl Pool for Dense {
     fn n_inputs(&self) -> usize {
-        self.nodes.weights.n_rows()
+        self.layer.n_inputs()
     }
 
     fn n_nodes(&self) -> usize {
-        self.nodes.len()
+        self.layer.n_nodes()
     }
 
     fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table {
         let prepared = self.prepared.apply(x);
         let x = prepared.as_ref().map_or(x, Table::rows);
-        Table::from_whole_rows(outputs_by_row(&self.nodes, x, precision), self.n_nodes())
+        Table::from_whole_rows(self.layer.outputs(x, precision), self.n_nodes())
     }
 
     fn select(&self, nodes: &[usize]) -> Box<dyn Pool> {
-        let all = &self.nodes;
         Box::new(Self {
             prepared: self.prepared.clone(),
-            nodes: Nodes {
-                weights: all.weights.gather(nodes.iter().copied()),
-                biases: nodes.iter().map(|&node| all.biases[node]).collect(),
-                activation: all.activation,
-            },
+            layer: self.layer.select(nodes),
         })
     }
 
     fn n_floats(&self) -> usize {
-        self.prepared.n_floats() + self.nodes.weights.values().len() + self.nodes.len()
+        self.prepared.n_floats() + (self.n_inputs() + 1) * self.n_nodes()
     }
 
     fn multiply_adds(&self) -> usize {
@@ -188,21 +161,22 @@ impl Pool for Dense {
 
     fn pack(&self, container: &mut Container, prefix: &str) -> Json {
         self.prepared.standard.pack(container, prefix);
-        container.put_matrix(format!("{prefix}.weights"), &self.nodes.weights);
-        container.put_list(format!("{prefix}.biases"), &self.nodes.biases);
+        let nodes = self.layer.nodes();
+        container.put_matrix(format!("{prefix}.weights"), &nodes.weights);
+        container.put_list(format!("{prefix}.biases"), &nodes.biases);
         described(
             KIND,
             &Description {
                 preparation: self.prepared.preparation,
                 n_inputs: self.n_inputs(),
-                activation: self.nodes.activation,
+                activation: nodes.activation,
             },
         )
     }
 
     fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value {
         let x = self.prepared.to_onnx(graph, x, self.n_inputs());
-        self.nodes.to_onnx(graph, &x)
+        self.layer.nodes().to_onnx(graph, &x)
     }
 
     fn boxed(&self) -> Box<dyn Pool> {
@@ -226,12 +200,13 @@ pub(super) fn unpack(
         weights.n_rows() == n_inputs && weights.n_cols() == biases.len(),
         prefix,
     )?;
+    let nodes = Nodes {
+        weights,
+        biases,
+        activation,
+    };
     Ok(Box::new(Dense {
         prepared: Prepared::unpack(container, prefix, preparation, n_inputs)?,
-        nodes: Nodes {
-            weights,
-            biases,
-            activation,
-        },
+        layer: nodes.into(),
     }))
 }

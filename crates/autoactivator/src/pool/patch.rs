@@ -3,14 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::dense::outputs_by_row;
 use super::{
-    Activation, FirstTask, Nodes, Pool, Recipe, USUAL_NODES, check_image, described, fits, read_description,
+    Activation, FirstTask, Layer, Pool, Recipe, USUAL_NODES, check_image, described, fits, read_description,
 };
 use crate::data::{ImageShape, Rows, Table};
 use crate::error::Error;
 use crate::format::Container;
-use crate::math::{Matrix, Random};
+use crate::math::{Panels, Random};
 use crate::onnx::{Graph, Value};
 use crate::params::Precision;
 
@@ -183,20 +182,13 @@ impl Patches {
     }
 
     /// The nodes with zeros outside their fields, so that one product answers all of them.
-    pub fn spread(&self) -> Nodes {
-        let mut weights = Matrix::zeros(self.image.n_values(), self.fields.len());
+    pub fn spread(&self) -> Layer {
+        let mut weights = Panels::zeros(self.image.n_values(), self.fields.len());
         for (j, (field, values)) in self.fields.iter().zip(&self.weights).enumerate() {
-            let column = weights.col_mut(j);
-            field
-                .pixels(self.image)
-                .zip(values)
-                .for_each(|(pixel, &w)| column[pixel] = w);
+            let places = field.pixels(self.image).zip(values);
+            places.for_each(|(pixel, &w)| weights.set(pixel, j, w));
         }
-        Nodes {
-            weights,
-            biases: self.biases.clone(),
-            activation: self.activation,
-        }
+        Layer::new(weights, self.biases.clone(), self.activation)
     }
 }
 
@@ -271,7 +263,7 @@ impl Pool for Patches {
     }
 
     fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table {
-        Table::from_whole_rows(outputs_by_row(&self.spread(), x, precision), self.n_nodes())
+        Table::from_whole_rows(self.spread().outputs(x, precision), self.n_nodes())
     }
 
     fn select(&self, nodes: &[usize]) -> Box<dyn Pool> {
@@ -304,7 +296,7 @@ impl Pool for Patches {
     }
 
     fn to_onnx(&self, graph: &mut Graph, x: &Value) -> Value {
-        self.spread().to_onnx(graph, x)
+        self.spread().nodes().to_onnx(graph, x)
     }
 
     fn boxed(&self) -> Box<dyn Pool> {
