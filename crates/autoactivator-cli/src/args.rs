@@ -131,6 +131,10 @@ pub struct RunArgs {
     #[command(flatten)]
     pub columns: ColumnArgs,
 
+    /// The class of all images, where there is no folder per class
+    #[arg(long, value_name = "CLASS", help_heading = "Images")]
+    pub class: Option<String>,
+
     #[command(flatten)]
     pub images: ImageArgs,
 
@@ -354,10 +358,6 @@ pub struct RowsArgs {
     /// image (see --class), a data set by name or folder, or - for stdin: a table, or a list of image files if every line
     /// ends like one; for a model of sentences - and .txt files hold one sentence a line
     pub rows: PathBuf,
-
-    /// The class of all images, where there is no folder per class
-    #[arg(long, value_name = "CLASS", help_heading = "Images")]
-    pub class: Option<String>,
 
     #[command(flatten)]
     pub columns: ColumnArgs,

@@ -292,19 +292,20 @@ fn a_tensor_inside_the_graph_is_read_like_an_output() {
             .all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs())
     );
 
-    // Side by side, each has length 1, and the roots keep their signs.
+    // Side by side, each has length 1. Of features, which come from a rectifier, these are the roots.
     let both = reading("features, responses").unwrap();
     assert_eq!(both.identity().settings.output.to_string(), "features,responses");
     let both = both.features(&[&image]).unwrap();
     assert_eq!(both.len(), 2 * TINY_FEATURES);
-    let responses = rows("responses");
-    for (part, raw) in both.chunks_exact(TINY_FEATURES).zip([&output, &responses]) {
-        let total: f32 = raw[..TINY_FEATURES].iter().map(|value| value.abs()).sum();
-        for (value, raw) in part.iter().zip(raw.iter()) {
-            assert!((value.abs() * value - raw / total).abs() < 1e-5, "{value} {raw}");
+    let responses = &rows("responses")[..TINY_FEATURES];
+    assert!(responses.iter().any(|&value| value < 0.0));
+    let roots: Vec<f32> = output[..TINY_FEATURES].iter().map(|value| value.sqrt()).collect();
+    for (part, raw) in both.chunks_exact(TINY_FEATURES).zip([&roots[..], responses]) {
+        let length = raw.iter().map(|value| value * value).sum::<f32>().sqrt();
+        for (value, raw) in part.iter().zip(raw) {
+            assert!((value - raw / length).abs() < 1e-5, "{value} {raw}");
         }
     }
-    assert!(responses.iter().any(|&value| value < 0.0));
 
     let none = reading("features,nowhere").err().unwrap();
     assert!(none.contains("no output `nowhere`"), "{none}");

@@ -48,6 +48,8 @@ pub struct Backbone {
     path: PathBuf,
     identity: Identity,
     network: Box<dyn Network>,
+    /// Of each output, whether it holds amounts.
+    are_amounts: Vec<bool>,
     /// How many images it takes at a time, when that is fixed.
     fixed_batch: Option<usize>,
     n_features: usize,
@@ -65,12 +67,16 @@ impl Backbone {
             return Err(bad(path, "is an empty file, not an ONNX model"));
         }
         let sha256 = sha256_of(&onnx);
-        let stated = Stated::new(path, given, &sha256, &Tensors::of(&onnx))?;
+        let tensors = Tensors::of(&onnx);
+        let stated = Stated::new(path, given, &sha256, &tensors)?;
         let onnx = with_outputs(onnx, &stated.inner);
         let (network, fallback) = runtime::load(runtime, onnx).map_err(|reason| bad(path, reason))?;
         let graph = network.graph();
         let (settings, assumed) = resolve(path, &stated, &graph)?;
+        let outputs = settings.output.names().iter();
+        let are_amounts = outputs.map(|name| tensors.are_amounts(name)).collect();
         let mut backbone = Self {
+            are_amounts,
             path: path.to_owned(),
             identity: Identity {
                 name: path
@@ -172,7 +178,7 @@ impl Backbone {
                 values.for_each(|(value, other)| *value = (*value + other) / 2.0);
             }
         }
-        Ok(output::side_by_side(&parts))
+        Ok(output::side_by_side(&parts, &self.are_amounts))
     }
 
     /// One row per image of each output.

@@ -14,6 +14,18 @@ mod field {
     pub const NAME: u64 = 1; // of an output
 }
 
+/// Operators whose results have the signs of what goes into them.
+const KEEP_SIGNS: [&str; 8] = [
+    "AveragePool",
+    "Flatten",
+    "GlobalAveragePool",
+    "Identity",
+    "MaxPool",
+    "ReduceMean",
+    "Reshape",
+    "Squeeze",
+];
+
 /// A step of the graph.
 pub(super) struct Step {
     pub(super) operator: String,
@@ -54,6 +66,25 @@ impl Tensors {
         let last = self.steps.iter().rev().find(|step| step.operator == "Conv")?;
         let input = last.inputs.first()?;
         self.hides(input).then_some(input)
+    }
+}
+
+impl Tensors {
+    /// Whether a tensor holds amounts: it comes from a rectifier, perhaps averaged over space or put into another shape.
+    pub(super) fn are_amounts(&self, name: &str) -> bool {
+        let mut name = name;
+        for _ in 0..=self.steps.len() {
+            let makes = |step: &&Step| step.outputs.iter().any(|output| output == name);
+            let Some(step) = self.steps.iter().find(makes) else {
+                return false;
+            };
+            match (step.operator.as_str(), step.inputs.first()) {
+                ("Relu" | "Clip", _) => return true,
+                (keeps, Some(input)) if KEEP_SIGNS.contains(&keeps) => name = input,
+                _ => return false,
+            }
+        }
+        false
     }
 }
 
@@ -199,6 +230,7 @@ mod tests {
         let tensors = Tensors::of(&model());
         assert!(tensors.hides("c") && !tensors.hides("features") && !tensors.hides("image"));
         assert_eq!(tensors.before_last_convolution(), Some("b"));
+        assert!(tensors.are_amounts("b") && !tensors.are_amounts("features"));
     }
 
     #[test]

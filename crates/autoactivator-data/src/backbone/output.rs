@@ -112,28 +112,35 @@ fn mean_of(rows: &[f32], features: usize) -> Vec<f32> {
     (0..features).map(mean).collect()
 }
 
-/// The rows of several outputs, side by side. Of each value the root is taken, with its sign, which tames the long tails of
-/// pooled activations; then each part is brought to length 1, so that none drowns out the others.
-pub(super) fn side_by_side(parts: &[Tensor]) -> Vec<f32> {
+/// The rows of several outputs, side by side: each part is brought to length 1, so that none drowns out the others. Of
+/// parts that hold amounts, the roots are taken first, which tames their long tails.
+pub(super) fn side_by_side(parts: &[Tensor], are_amounts: &[bool]) -> Vec<f32> {
     if let [only] = parts {
         return only.values.clone();
     }
     let n_rows = parts.iter().filter_map(|part| part.shape.first()).min();
-    let row = |at: usize| parts.iter().flat_map(move |part| part_of_row(part, at));
+    let parts = || parts.iter().zip(are_amounts);
+    let row = |at: usize| parts().flat_map(move |(part, &amounts)| part_of_row(part, at, amounts));
     (0..n_rows.copied().unwrap_or(0)).flat_map(row).collect()
 }
 
-fn part_of_row(part: &Tensor, row: usize) -> Vec<f32> {
+fn part_of_row(part: &Tensor, row: usize, amounts: bool) -> Vec<f32> {
     let width = part.shape.get(1).copied().unwrap_or(0);
     let values = part
         .values
         .get(row * width..(row + 1) * width)
         .unwrap_or_default();
-    // The squares of the roots add up to the sum of the values.
-    let length = values.iter().map(|value| value.abs()).sum::<f32>().sqrt();
+    let value = |value: &f32| {
+        if amounts {
+            value.signum() * value.abs().sqrt()
+        } else {
+            *value
+        }
+    };
+    let values: Vec<f32> = values.iter().map(value).collect();
+    let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
     let scale = if length > 0.0 { 1.0 / length } else { 1.0 };
-    let root = |value: &f32| value.signum() * value.abs().sqrt() * scale;
-    values.iter().map(root).collect()
+    values.into_iter().map(|value| value * scale).collect()
 }
 
 fn table(images: usize, features: usize, values: impl Iterator<Item = f32>) -> Tensor {

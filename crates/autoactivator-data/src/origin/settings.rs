@@ -37,8 +37,8 @@ pub struct Settings {
 
 /// Names of the tensors that hold the features, side by side; written `features,before`, in files also as a list.
 ///
-/// The features of one tensor stay as they are. Of those of several the roots are taken, with their signs, and brought to
-/// length 1 tensor by tensor, so that none drowns out the others.
+/// The features of one tensor stay as they are. Those of several are brought to length 1 tensor by tensor, so that none
+/// drowns out the others; of tensors that come from a rectifier, the roots are taken first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "OneOrMany", into = "OneOrMany")]
 pub struct Outputs(Vec<String>);
