@@ -131,10 +131,6 @@ pub struct RunArgs {
     #[command(flatten)]
     pub columns: ColumnArgs,
 
-    /// The class of all images, where there is no folder per class
-    #[arg(long, value_name = "CLASS", help_heading = "Images")]
-    pub class: Option<String>,
-
     #[command(flatten)]
     pub images: ImageArgs,
 
@@ -361,6 +357,10 @@ pub struct RowsArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    /// The class of all images, where there is no folder per class
+    #[arg(long, value_name = "CLASS", help_heading = "Images")]
+    pub class: Option<String>,
 
     #[command(flatten)]
     pub images: ImageArgs,
