@@ -80,7 +80,7 @@ fn a_missing_companion() {
 #[test]
 fn a_folder_that_is_no_data_set() {
     let place = Workplace::new();
-    place.write("folder/notes.txt", "nothing");
+    place.write("folder/notes.md", "nothing");
     place.refuse(&["run", "folder"], &["folder", "no data set", "train.csv"]);
 }
 

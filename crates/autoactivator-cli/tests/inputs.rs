@@ -169,7 +169,7 @@ fn a_damaged_image_is_named_and_skipped() {
 fn folders_that_cannot_be_learned_from_are_refused() {
     let place = kitchen();
     fs::create_dir(place.path().join("nothing")).unwrap();
-    place.write("loose/a.txt", b"no image");
+    place.write("loose/a.dat", b"no image");
     let learn = |rows: &'static str| ["learn", "m.aact", rows, "--backbone", "backbone.onnx"];
     place.refuse(&learn("nothing"), &["nothing"]);
     place.refuse(&learn("loose"), &["loose"]);

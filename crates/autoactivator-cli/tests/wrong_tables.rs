@@ -95,7 +95,7 @@ fn tables_that_are_refused() {
             "--header --no-header",
             &["cannot be used with"],
         ),
-        ("{\"w\": 1, \"kind\": \"a\"}\n", "", &["line 1", "--label"]),
+        ("{\"w\": 1, \"kind\": \"a\"}\n", "", &["'kind'", "--label"]),
         ("[{\"w\": 1}]", "", &["JSON"]),
         ("<html><body>404</body></html>", "", &["HTML"]),
         ("PK\u{3}\u{4} a workbook", "", &["rows.xlsx"]),

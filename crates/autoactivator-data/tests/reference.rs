@@ -11,7 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use autoactivator_data::{Backbone, BackboneSpec, ExtractOptions, Extractor, ImageFolder, RgbImage, Runtime};
+use autoactivator_data::{
+    Backbone, BackboneSpec, ExtractOptions, Extractor, ImageFolder, Outputs, RgbImage, Runtime,
+};
 use common::*;
 
 const N_IMAGES: usize = 32;
@@ -97,7 +99,11 @@ fn features_are_those_of_onnx_runtime_and_pixels_those_of_pillow() {
     let model = data.join("backbones/efficientnet_lite0.onnx");
     let (paths, pixels) = some_images(&data);
     let pixels: Vec<&RgbImage> = pixels.iter().collect();
-    let lite0 = open(&model, Runtime::Rten);
+    let spec = BackboneSpec {
+        output: Some(Outputs::from(vec!["features".to_owned()])),
+        ..BackboneSpec::default()
+    };
+    let lite0 = Backbone::open(&model, spec, Runtime::Rten).unwrap();
     let side = lite0.identity().settings.size;
     let features = lite0.features(&pixels).unwrap();
 

@@ -129,7 +129,7 @@ fn units_stop_between_their_nodes() {
     let (x, y) = rows(120, 4, 1);
     let mut model = Model::new("reactivation", &json!({})).unwrap();
     let learn: Change = Box::new(move |model| model.learn(x.rows(), &y, &mut ()));
-    let (stopped, _) = change_until(&mut model, &learn, Some(2));
+    let (stopped, _) = change_until(&mut model, &learn, Some(1));
     assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
     assert!(model.classes().is_empty());
     learn(&mut model).unwrap();

@@ -15,6 +15,9 @@ const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-s
 
 const PATIENCE = 90000;
 
+/** What browsers say of requests that nobody could answer. */
+export const CUT_OFF = /net::ERR_(CONNECTION_\w+|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)/;
+
 export const launch = (executablePath) =>
   chromium.launch({ executablePath, args: [...QUIET, ...ALONE, ...CAMERA] });
 

@@ -102,10 +102,13 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
     bytes.windows(4).position(|window| window == b"\r\n\r\n")
 }
 
-/// Bytes of the whole reply, once its head is there.
+/// Bytes of the whole reply, once its head is there. Events have no end: of them, the head is enough.
 fn length(bytes: &[u8]) -> Option<usize> {
     let end = end_of_head(bytes)?;
     let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
+    if head.contains("text/event-stream") {
+        return Some(end + 4);
+    }
     let line = head
         .lines()
         .find_map(|line| line.strip_prefix("content-length:"))?;

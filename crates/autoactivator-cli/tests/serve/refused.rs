@@ -132,7 +132,7 @@ fn a_wrong_request_is_told_why_and_changes_nothing() {
         ("POST /v1/predict", json, br#"{"rows": [[0, 0]], "reject": -0.1}"#, 400, "`reject` is -0.1: it must be from 0 to 1"),
         ("POST /v1/predict", json, br#"{"rows": [[0, 0]], "classes": ["low"]}"#, 400, "unknown field `classes`"),
         ("POST /v1/predict", json, br#"{"rows": [[0, 0, 0]]}"#, 422, "rows have 3 features, the model was learned with 2"),
-        ("POST /v1/explain", json, br#"{"rows": [[0, 0], [1, 1]]}"#, 400, "only one row or image can be explained at a time"),
+        ("POST /v1/explain", json, br#"{"rows": [[0, 0], [1, 1]]}"#, 400, "only one row, image or sentence can be explained at a time"),
         ("POST /v1/predict", sent, &with(&[("image", b"no image")]), 409, "the model takes rows, not images"),
         ("POST /v1/predict", sent, &with(&[("picture", b"no image")]), 400, "unknown field `picture`"),
         ("POST /v1/predict", sent, &with(&[]), 400, "give at least one"),

@@ -1,7 +1,7 @@
 // Live: a change that is made elsewhere is seen here, a lost server is shown and found again, and undo survives a reload.
 
 import assert from 'node:assert/strict';
-import { ask, classesOf, draw, open, outcome, teach, told } from '../browser.mjs';
+import { CUT_OFF, ask, classesOf, draw, open, outcome, teach, told } from '../browser.mjs';
 import { Server } from '../server.mjs';
 
 const EXAMPLES = [100, 101, 102];
@@ -18,9 +18,6 @@ async function timed(what, seen) {
 
 /** What the model answers to rows, to compare it with what it answers later. */
 const answers = async (server, rows) => (await server.ask('/v1/predict', { rows, proba: true })).answers;
-
-/** What browsers say of requests that nobody could answer. */
-const CUT_OFF = /net::ERR_(CONNECTION_\w+|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)/;
 
 export const live = {
   async 'two tabs and another client: each sees what the others change'(browser) {

@@ -34,8 +34,15 @@ pub(super) fn is_header(first: &StringRecord, text: &str) -> bool {
 
 /// Refuses a file whose only column beside the class holds sentences, with the option that reads them.
 pub(super) fn refuse_text(sample: &Sample, skipped: usize) -> Result<(), String> {
+    // A line that can be divided is not a sentence.
+    let several = DELIMITERS
+        .into_iter()
+        .any(|delimiter| width(&sample.records(delimiter, skipped)).is_some_and(|width| width > 1));
     for delimiter in DELIMITERS {
         let records = sample.records(delimiter, skipped);
+        if several && width(&records) == Some(1) {
+            continue;
+        }
         let Some(at) = only_text(&records) else { continue };
         let head = records
             .first()
@@ -81,8 +88,8 @@ fn width(records: &[StringRecord]) -> Option<usize> {
 
 fn is_sentence(cell: &str) -> bool {
     let words = cell
-        .split_whitespace()
-        .filter(|word| word.contains(char::is_alphabetic));
+        .split(' ')
+        .filter(|word| word.contains(char::is_alphabetic) && !is_number(word));
     words.count() >= SENTENCE
 }
 
@@ -132,8 +139,8 @@ mod tests {
             ),
             ("text\nwhat is the time\nhow are you\n", "--text text"),
             (
-                "kind,what was said\na,what is the time\nb,how are you\n",
-                "--text 'what was said'",
+                "kind,what said\na,what is the time\nb,how are you\n",
+                "--text 'what said'",
             ),
         ] {
             let reason = refuse_text(&sample(text), 0).unwrap_err();
@@ -145,6 +152,9 @@ mod tests {
             "1 2 3\n4 5 6\n",
             "1 2 a\n4 5 b\n",
             "w h kind\n1 2 a\n3 4 b\n",
+            "w\th\tkind\n1\t2\ta b\n",
+            "1.0e+00 2.0e+00 0.0e+00\n",
+            "w,\"h,kind\n1,2,a\n3,4,b\n",
         ] {
             assert_eq!(refuse_text(&sample(text), 0), Ok(()), "{text}");
         }

@@ -346,7 +346,7 @@ mod tests {
             "{\"w\": 1, \"h\": 2}\n{\"w\": 1, \"x\": 2}\n",
             "line 2: the key 'h' is missing",
         );
-        refused("{\"w\": 1, \"w\": 2}\n", "line 1: the key 'w' comes twice");
+        refused("{\"w\": 1, \"w\": 2}\n", "the key 'w' comes twice");
         refused("{\"w\": 1}\n[1]\n", "line 2: ");
         refused("{\n\"w\": 1}\n", "line 1: ");
         refused("{\"w\": 1e99}\n", "row 0, feature 0 is inf");
