@@ -81,7 +81,7 @@ fn a_missing_companion() {
 fn a_folder_that_is_no_data_set() {
     let place = Workplace::new();
     place.write("folder/notes.md", "nothing");
-    place.refuse(&["run", "folder"], &["folder", "no data set", "train.csv"]);
+    place.refuse(&["run", "folder"], &["folder", "no data set", "train.parquet"]);
 }
 
 #[test]
