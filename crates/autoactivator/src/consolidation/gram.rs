@@ -370,7 +370,7 @@ impl Gram {
         match &other.form {
             // Sums and nothing are these sums, to the last bit.
             Form::Factor(_) if sign > 0.0 && self.is_factor() && self.n_floats() == 0 => {
-                self.form = other.form
+                self.form = other.form;
             }
             Form::Factor(factor) => self.add_columns(factor.columns(), sign),
             Form::Triangle(_) => self.change(|triangle| {
