@@ -207,6 +207,7 @@ impl<'a> RowSource<'a> {
     }
 
     /// The file of each image; nothing for rows that are not images.
+    #[cfg(feature = "server")]
     pub fn image_files(&self) -> impl Iterator<Item = &Path> {
         let images = match &self.content {
             Content::Images(images) => images.folder.images(),

@@ -169,6 +169,7 @@ pub(crate) struct Tensor {
 }
 
 /// A matrix of whole numbers in row-major order, such as the tokens of some sentences.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tokens {
     pub(crate) shape: [usize; 2],
     pub(crate) values: Vec<i32>,
