@@ -153,7 +153,7 @@ def test_onnx_predicts_the_same(clusters):
         names = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
         assert names == [name(label) for label in model.classes_]
         assert np.array_equal(model.classes_[classes], model.predict(X))
-        assert np.allclose(probabilities, model.predict_proba(X), atol=1e-4)
+        assert np.allclose(probabilities, model.predict_proba(X), atol=1e-3)
         # Single precision may round what all scores of a row have in common.
         assert np.allclose(np.diff(scores), np.diff(model.decision_function(X)), atol=0.05)
 

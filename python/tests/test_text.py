@@ -59,8 +59,6 @@ def test_it_is_cloned_pickled_and_loaded_with_its_encoder(encoder, tmp_path):
     model.save(tmp_path / "model.aact")
     # The file remembers the encoder.
     assert np.array_equal(autoactivator.load(tmp_path / "model.aact").predict_proba(TEXTS), answers)
-    model.export(tmp_path / "small.aact")
-    assert autoactivator.load(tmp_path / "small.aact").predict(TEXTS).tolist() == model.predict(TEXTS).tolist()
 
 
 def test_the_usual_encoder_is_found_in_the_data_folder(tmp_path, monkeypatch):
