@@ -91,10 +91,25 @@ def memory(model):
         begin, end = header[f"memory.{name}"]["data_offsets"]
         return np.frombuffer(content[8 + length + begin : 8 + length + end], dtype=np.float64)
 
-    return classes, {name: tensor(name) for name in ["gram", "moments", "counts"]}
+    sums = {name: tensor(name) for name in ["moments", "counts"]}
+    n_nodes = len(sums["moments"]) // len(classes)
+    lower = np.tril_indices(n_nodes)
+    gram = np.zeros((n_nodes, n_nodes))
+    if "memory.factor" in header:
+        # Of few rows, the file has R of RᵀR = G, row after row from the diagonal on.
+        values, rows = tensor("factor"), []
+        while len(values):
+            first = len(rows)
+            rows.append(np.concatenate([np.zeros(first), values[: n_nodes - first]]))
+            values = values[n_nodes - first :]
+        factor = np.array(rows).reshape(-1, n_nodes)
+        gram = factor.T @ factor
+    else:
+        gram.T[np.triu_indices(n_nodes)] = tensor("gram")
+    return classes, {"gram": gram[lower], **sums}
 
 
-def assert_same(found, expected, tolerance=1e-12):
+def assert_same(found, expected, tolerance=1e-6):
     (classes, sums), (expected_classes, expected_sums) = memory(found), memory(expected)
     assert classes == expected_classes
     for name, values in expected_sums.items():
