@@ -18,7 +18,10 @@ use crate::catalogue::BackboneCommand;
 #[cfg(feature = "fetch")]
 use crate::data::DataCommand;
 use crate::defaults;
+use crate::doctor::DoctorArgs;
 use crate::image_args::ImageArgs;
+use crate::manners::Manners;
+use crate::manual::{CompletionsArgs, ManArgs};
 use crate::memory::MemoryCommand;
 use crate::reproduce::ReproduceArgs;
 #[cfg(feature = "server")]
@@ -27,10 +30,18 @@ use crate::text_args::TextArgs;
 
 /// Learns new classes in seconds on a CPU, without old data and without forgetting.
 #[derive(Debug, Parser)]
-#[command(name = "autoactivator", version, max_term_width = 100)]
+#[command(
+    name = "autoactivator",
+    version,
+    max_term_width = 100,
+    disable_help_flag = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+
+    #[command(flatten)]
+    pub manners: Manners,
 }
 
 #[derive(Debug, Subcommand)]
@@ -75,6 +86,20 @@ pub enum Command {
     /// Fetch backbones known by name, show which are here, or describe one
     #[command(subcommand)]
     Backbone(BackboneCommand),
+    /// Show what is found on this machine: processor, data, backbones, caches, and settings
+    Doctor(DoctorArgs),
+    /// Print a script that completes commands and options in a shell
+    Completions(CompletionsArgs),
+    /// Write the manual pages into a folder
+    Man(ManArgs),
+}
+
+impl Command {
+    /// Whether options that are not given may come from the configuration file. The others work without it: the doctor
+    /// says what is wrong with it.
+    pub fn takes_defaults(&self) -> bool {
+        !matches!(self, Self::Doctor(_) | Self::Completions(_) | Self::Man(_))
+    }
 }
 
 #[derive(Debug, Args)]

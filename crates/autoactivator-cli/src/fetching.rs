@@ -6,10 +6,11 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use autoactivator_data::dataset;
 use autoactivator_data::dataset::fetch::{self, Entry, Fetcher, Got, Patience, Watcher};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::args::named_data_dir;
 use crate::interrupt;
+use crate::progress;
 
 /// Takes an entry from a mirror, a folder or a file of the user instead of its publisher.
 pub fn from(mut entry: Entry, source: Option<&str>) -> Result<Entry> {
@@ -79,13 +80,11 @@ struct FetchBar {
 
 impl FetchBar {
     fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        let template = "{bar:30} {bytes}/{total_bytes} [{bytes_per_sec}, {eta} left] {wide_msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
         Self {
-            bar,
+            bar: progress::begin(
+                0,
+                "{bytes}/{total_bytes} [{bytes_per_sec}, {eta} left] {wide_msg}",
+            ),
             file: String::new(),
         }
     }

@@ -50,7 +50,7 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     receipt.file_bytes = Some(file.write(&model)?);
     receipt.seconds = started.elapsed().as_secs_f64();
     for warning in &receipt.warnings {
-        say!("warning: {warning}");
+        warn!("warning: {warning}");
     }
     rows.tell_runtime();
     say!("{}: {receipt}", args.model.display());

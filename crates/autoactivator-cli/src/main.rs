@@ -11,12 +11,14 @@ mod backbones;
 #[cfg(feature = "server")]
 mod browser;
 mod catalogue;
+mod config;
 #[cfg(feature = "fetch")]
 mod data;
 mod dataset;
 mod defaults;
 #[cfg(feature = "server")]
 mod demo;
+mod doctor;
 mod encoders;
 mod eval;
 mod extract;
@@ -27,6 +29,9 @@ mod image_args;
 mod inspect;
 mod interrupt;
 mod learn;
+mod lines;
+mod manners;
+mod manual;
 mod memory;
 mod output;
 mod predict;
@@ -44,25 +49,48 @@ mod texts;
 mod token;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::FromArgMatches;
 
 use args::{Cli, Command};
 use autoactivator::math::until;
+use config::Config;
 
 fn main() -> ExitCode {
     interrupt::listen();
     leave_readers_quiet();
-    let given = short_help::command().get_matches();
-    let cli = Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
-    match until(interrupt::requested, || execute(&cli.command)) {
-        Ok(()) => ExitCode::SUCCESS,
+    let started = Instant::now();
+    let done = understood().and_then(|cli| until(interrupt::requested, || execute(&cli.command)));
+    match done {
+        Ok(()) => {
+            detail!("done in {:.2} s", started.elapsed().as_secs_f64());
+            ExitCode::SUCCESS
+        }
         Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            say!("error: {}", message(&error));
+            warn!("error: {}", message(&error));
             ExitCode::from(if interrupt::requested() { 130 } else { 2 })
         }
     }
+}
+
+/// What the user typed, with the defaults of the configuration file. Help, and words that make no sense, end the program
+/// here, whatever that file holds.
+fn understood() -> anyhow::Result<Cli> {
+    let command = short_help::command;
+    let given = command().get_matches();
+    let cli = Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
+    terminal::speak(cli.manners.voice());
+    if !cli.command.takes_defaults() {
+        return Ok(cli);
+    }
+    let Some(config) = Config::load()? else {
+        return Ok(cli);
+    };
+    detail!("configuration: {}", config.path().display());
+    let given = config.defaults(command())?.get_matches();
+    Ok(Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit()))
 }
 
 /// Runs a command, which stops within a fraction of a second when it is interrupted.
@@ -88,6 +116,9 @@ fn execute(command: &Command) -> anyhow::Result<()> {
         #[cfg(feature = "fetch")]
         Command::Data(command) => data::data(command),
         Command::Backbone(command) => catalogue::backbone(command),
+        Command::Doctor(args) => doctor::doctor(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
     }
 }
 

@@ -1,14 +1,19 @@
-//! Progress bars on stderr: what is done, and the nodes and residual of the current task.
+//! Progress on stderr: what is done, and the nodes and residual of the current task. On a terminal it is a bar, elsewhere
+//! a line now and then, and nothing with `--quiet`.
 //!
-//! [`ExamBar`] follows an exam, [`TaskBar`] one task, [`FeaturesBar`] the computation of features.
+//! [`ExamBar`] follows an exam, [`TaskBar`] one task, [`FeaturesBar`] the computation of features. [`begin`] is how every
+//! bar is made.
 
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use autoactivator::{Observer, Step, counted};
 use autoactivator_exam::run::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::interrupt;
+use crate::lines::Lines;
+use crate::terminal::{self, Voice};
 
 /// A bar whose message shows the current step of an exam and its progress.
 pub struct ExamBar<P> {
@@ -177,11 +182,27 @@ fn count(unit: &str) -> String {
 
 /// A bar that shows its progress with this template, and the time left.
 fn bar_showing(length: usize, how_far: &str) -> ProgressBar {
-    let bar = ProgressBar::new(length as u64);
-    let template = format!("{{bar:30}} {how_far} [{{elapsed}}<{{eta}}] {{wide_msg}}");
-    if let Ok(style) = ProgressStyle::with_template(&template) {
+    let bar = begin(length, &format!("{how_far} [{{elapsed}}<{{eta}}] {{wide_msg}}"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// A bar of this length, drawn only where there is a terminal, with this template beside it.
+pub fn begin(length: usize, template: &str) -> ProgressBar {
+    let target = match terminal::voice() {
+        Voice::Quiet => ProgressDrawTarget::hidden(),
+        _ if io::stderr().is_terminal() => ProgressDrawTarget::stderr(),
+        Voice::Usual => Lines::every(Duration::from_secs(10)),
+        Voice::Verbose => Lines::every(Duration::from_secs(1)),
+    };
+    let bar = ProgressBar::with_draw_target(Some(length as u64), target);
+    let drawn = if io::stderr().is_terminal() {
+        "{bar:30} "
+    } else {
+        ""
+    };
+    if let Ok(style) = ProgressStyle::with_template(&format!("{drawn}{template}")) {
         bar.set_style(style);
     }
-    bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }

@@ -321,7 +321,7 @@ impl<'a> RowSource<'a> {
             let batch = rows.next();
             if batch.is_none() && !self.told.replace(true) {
                 for warning in rows.warnings() {
-                    say!("warning: {warning}");
+                    warn!("warning: {warning}");
                 }
             }
             batch.map(|batch| batch.map_err(Into::into))
@@ -616,24 +616,24 @@ fn open_extractor(
 }
 
 /// The default folder for computed features: the user's cache.
-fn default_cache() -> Option<PathBuf> {
+pub fn default_cache() -> Option<PathBuf> {
     dataset::user_cache().map(|folder| folder.join("features"))
 }
 
 /// Reports warnings and skipped images, once all images have been read.
 fn tell(rows: &ImageRows<'_>) {
     for warning in rows.warnings() {
-        say!("warning: {warning}");
+        warn!("warning: {warning}");
     }
     let skipped = rows.skipped();
     for image in skipped {
-        say!("skipped: {}", image.reason);
+        warn!("skipped: {}", image.reason);
     }
     if !skipped.is_empty() {
         let (images, was) = (
             counted(skipped.len(), "image"),
             if skipped.len() == 1 { "was" } else { "were" },
         );
-        say!("{images} could not be read and {was} skipped");
+        warn!("{images} could not be read and {was} skipped");
     }
 }

@@ -23,6 +23,7 @@ use crate::image_args::ImageArgs;
 use crate::interrupt;
 use crate::learn::make;
 use crate::rows::{Expected, RowSource};
+use crate::terminal::{self, Voice};
 use crate::text_args::TextArgs;
 
 /// The environment variables that hold the token and the read token.
@@ -72,10 +73,6 @@ pub struct ServeArgs {
     /// Origin whose pages may also send requests, such as https://lab.example; can be given several times
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     cors: Vec<String>,
-
-    /// Do not log requests
-    #[arg(long)]
-    quiet: bool,
 
     #[command(flatten)]
     data: DataArgs,
@@ -188,7 +185,7 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
             .as_ref()
             .map(|rows| held_out(args, rows, &model))
             .transpose()?,
-        quiet: args.quiet,
+        quiet: terminal::voice() == Voice::Quiet,
     };
     let server = Server::start(options, model, file)?;
     let stop = server.stop();
@@ -198,7 +195,8 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
         }
         stop.store(true, Ordering::Relaxed);
     });
-    say!(
+    // Whoever wants quiet still has to know where: the port may be one that the system chose.
+    warn!(
         "{}: listening on http://{} - Ctrl-C stops it",
         path.display(),
         server.address()

@@ -1,4 +1,4 @@
-//! What does `-h` show? About ten options that most users need; `--help` shows everything.
+//! What does `--help` show? About ten options that most users need; `--help-all` shows everything.
 //!
 //! [`SHOWN`] is the whole choice. Commands that are not listed have few options and show all of them.
 
@@ -104,7 +104,6 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
             "held_out",
             "token_file",
             "cors",
-            "quiet",
             "backbones",
             "learner",
         ],
@@ -129,7 +128,7 @@ fn shortened(command: Command, path: &[&'static str], shown: &[&str]) -> Command
         [_, ..] => command,
         [] => command
             .mut_args(|option| hidden_unless(option, shown))
-            .after_help("--help shows everything.")
+            .after_help("--help-all shows all options.")
             .after_long_help(""),
     }
 }

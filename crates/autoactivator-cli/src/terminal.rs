@@ -1,14 +1,88 @@
 //! What reaches a terminal: names out of files may hold control characters, which would clear the screen or feign other
 //! text. They are shown as `\u{1b}`. Data that goes to a file or a pipe stays as it is.
+//!
+//! Stderr has three loudnesses, [`Voice`]: `warn!` is always heard, `say!` unless the user wants quiet, and `detail!`
+//! only with `--verbose`. Colours are for terminals, and for users who have not set `NO_COLOR`.
 
 use std::borrow::Cow;
+use std::env;
 use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::sync::OnceLock;
+
+use clap::builder::styling::{AnsiColor, Style};
+
+/// Prints to stderr whatever happens: errors, warnings, and what was left out.
+macro_rules! warn {
+    ($($words:tt)*) => {
+        $crate::terminal::tell($crate::terminal::Voice::Quiet, &format!($($words)*))
+    };
+}
 
 /// Prints a message to stderr.
 macro_rules! say {
     ($($words:tt)*) => {
-        eprintln!("{}", $crate::terminal::harmless(&format!($($words)*)))
+        $crate::terminal::tell($crate::terminal::Voice::Usual, &format!($($words)*))
     };
+}
+
+/// Prints a message to stderr for those who want to know more.
+macro_rules! detail {
+    ($($words:tt)*) => {
+        $crate::terminal::tell($crate::terminal::Voice::Verbose, &format!($($words)*))
+    };
+}
+
+/// How much is said on stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Voice {
+    /// Warnings and errors.
+    Quiet,
+    /// Also receipts, notes and progress.
+    Usual,
+    /// Also what was found and how long it took.
+    Verbose,
+}
+
+static VOICE: OnceLock<Voice> = OnceLock::new();
+
+/// Sets how much is said from now on; the first call counts.
+pub fn speak(voice: Voice) {
+    let _ = VOICE.set(voice);
+}
+
+/// How much is said.
+pub fn voice() -> Voice {
+    VOICE.get().copied().unwrap_or(Voice::Usual)
+}
+
+/// Prints a message that is meant for this voice and all louder ones.
+pub fn tell(least: Voice, message: &str) {
+    if voice() >= least {
+        let message = harmless(message);
+        let has_colours = io::stderr().is_terminal() && wants_colours(|name| env::var(name).ok());
+        eprintln!("{}", if has_colours { coloured(&message) } else { message });
+    }
+}
+
+/// Whether a user whose environment this is wants colours on a terminal.
+fn wants_colours(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let is_plain = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !is_plain && variable("TERM").is_none_or(|kind| kind != "dumb")
+}
+
+/// A message whose first word has the colour of what it announces.
+fn coloured(message: &str) -> Cow<'_, str> {
+    let colours = [("error:", AnsiColor::Red), ("warning:", AnsiColor::Yellow)];
+    let announced = colours
+        .iter()
+        .find_map(|(word, colour)| Some((word, colour, message.strip_prefix(word)?)));
+    match announced {
+        Some((word, colour, rest)) => {
+            let style = Style::new().bold().fg_color(Some((*colour).into()));
+            Cow::Owned(format!("{style}{word}{style:#}{rest}"))
+        }
+        None => Cow::Borrowed(message),
+    }
 }
 
 /// Text with its control characters spelled out, except the ends of lines and tabulators.
@@ -87,5 +161,19 @@ mod tests {
             assert_eq!(String::from_utf8(shown.to).unwrap(), expected, "cut at {cut}");
         }
         assert!(matches!(harmless("a, ü\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn colours_are_for_those_who_can_see_them() {
+        let wants = |variables: &[(&str, &str)]| {
+            wants_colours(|name| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert!(wants(&[]) && wants(&[("TERM", "xterm")]) && wants(&[("NO_COLOR", "")]));
+        assert!(!wants(&[("NO_COLOR", "1")]) && !wants(&[("TERM", "dumb")]));
+        assert_eq!(coloured("error: it"), "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m it");
+        assert_eq!(coloured("an error: it"), "an error: it");
     }
 }

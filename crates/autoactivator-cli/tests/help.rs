@@ -1,4 +1,5 @@
-//! What the program says about itself: every `--help` is a snapshot, so that a change of words is a change to review.
+//! What the program says about itself: every `--help-all` is a snapshot, and so are all short helps together, so that a
+//! change of words is a change to review.
 
 mod common;
 
@@ -11,7 +12,7 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 20] = [
     "run",
     "reproduce",
     "learn",
@@ -29,34 +30,50 @@ const COMMANDS: [&str; 17] = [
     "token",
     "data",
     "backbone",
+    "doctor",
+    "completions",
+    "man",
 ];
 
 #[test]
 fn the_program() {
-    insta::assert_snapshot!("program", help(&["--help"]));
+    insta::assert_snapshot!("program", help(&["--help-all"]));
 }
 
 #[test]
 fn every_command() {
     for command in COMMANDS {
-        insta::assert_snapshot!(command, help(&[command, "--help"]));
+        insta::assert_snapshot!(command, help(&[command, "--help-all"]));
     }
     for command in ["get", "list"] {
-        insta::assert_snapshot!(format!("data-{command}"), help(&["data", command, "--help"]));
+        insta::assert_snapshot!(format!("data-{command}"), help(&["data", command, "--help-all"]));
     }
     for command in ["list", "get", "info"] {
-        let words = ["backbone", command, "--help"];
+        let words = ["backbone", command, "--help-all"];
         insta::assert_snapshot!(format!("backbone-{command}"), help(&words));
     }
     for command in ["begin", "build", "merge"] {
-        insta::assert_snapshot!(format!("memory-{command}"), help(&["memory", command, "--help"]));
+        insta::assert_snapshot!(format!("memory-{command}"), help(&["memory", command, "--help-all"]));
     }
+}
+
+/// What a user sees first must not be long.
+#[test]
+fn the_short_help_is_short() {
+    let short = COMMANDS.map(|command| help(&[command, "--help"]));
+    for (command, text) in COMMANDS.iter().zip(&short) {
+        assert!(text.lines().count() < 50, "{command}: {text}");
+        let has_more = text.contains("--help-all shows all options.");
+        let is_shorter = text.lines().count() < help(&[command, "--help-all"]).lines().count() / 2;
+        assert!(!has_more || is_shorter, "{command}: {text}");
+    }
+    insta::assert_snapshot!("short", short.join("\n"));
 }
 
 /// A subcommand without a snapshot here is a subcommand nobody reviewed.
 #[test]
 fn every_subcommand_has_its_snapshot() {
-    let program = help(&["--help"]);
+    let program = help(&["--help-all"]);
     let commands = program
         .lines()
         .skip_while(|line| *line != "Commands:")
@@ -70,9 +87,10 @@ fn every_subcommand_has_its_snapshot() {
 
 #[test]
 fn help_as_a_word_is_the_same_as_an_option() {
-    assert_eq!(help(&["help"]), help(&["--help"]));
+    assert_eq!(help(&["help"]), help(&["--help-all"]));
+    assert_eq!(help(&["run", "-h"]), help(&["run", "--help"]));
     for command in COMMANDS {
-        assert_eq!(help(&["help", command]), help(&[command, "--help"]));
+        assert_eq!(help(&["help", command]), help(&[command, "--help-all"]));
     }
 }
 
@@ -80,9 +98,9 @@ fn help_as_a_word_is_the_same_as_an_option() {
 #[test]
 fn help_does_not_tell_the_environment() {
     let place = Workplace::new();
-    let mut command = place.command(&["run", "--help"]);
+    let mut command = place.command(&["run", "--help-all"]);
     let said = common::said(command.env("AUTOACTIVATOR_DATA", "/somewhere"));
-    assert_eq!(said.stdout, help(&["run", "--help"]));
+    assert_eq!(said.stdout, help(&["run", "--help-all"]));
 }
 
 #[test]

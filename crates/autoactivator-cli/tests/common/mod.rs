@@ -86,6 +86,9 @@ impl Workplace {
             .env_remove("CONDA_PREFIX")
             .env_remove("ORT_DYLIB_PATH")
             .env("XDG_CACHE_HOME", self.path().join("cache"))
+            .env("XDG_CONFIG_HOME", self.path().join("config"))
+            .env_remove("AUTOACTIVATOR_CONFIG")
+            .env_remove("NO_COLOR")
             .env("NO_PROXY", "*")
             .env_remove("RUST_BACKTRACE")
             .env("COLUMNS", "100");

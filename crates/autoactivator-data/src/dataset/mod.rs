@@ -36,7 +36,7 @@ pub use folder::is_dataset;
 use locate::locate;
 pub use locate::{folders, name_of, place};
 pub use rows::natural_order;
-pub use user_folder::user_cache;
+pub use user_folder::{user_cache, user_config};
 
 /// The data sets known by name. `digits` is built in; the others are folders in a data directory.
 pub const NAMES: [&str; 6] = [

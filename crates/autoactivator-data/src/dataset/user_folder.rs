@@ -1,4 +1,5 @@
-//! The user's own folders: where data sets and computed features are kept when no other place is given.
+//! The user's own folders: where data sets and computed features are kept when no other place is given, and where settings
+//! are looked for.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,35 +14,67 @@ pub(super) fn data_dir() -> Option<PathBuf> {
 /// It is `autoactivator` in `XDG_CACHE_HOME`, or else in the usual place of the system: `~/.cache`,
 /// `~/Library/Caches`, or `%LOCALAPPDATA%`. None when the environment names none of them.
 pub fn user_cache() -> Option<PathBuf> {
-    from_environment(|name| std::env::var_os(name))
+    CACHE.find(|name| std::env::var_os(name))
 }
 
-fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // A relative path would mean another folder in every working directory; the XDG rules say to ignore it.
-    let folder = |name| {
-        variable(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let of_the_system = || {
-        if cfg!(windows) {
-            folder("LOCALAPPDATA")
-        } else if cfg!(target_os = "macos") {
-            folder("HOME").map(|home| home.join("Library").join("Caches"))
-        } else {
-            folder("HOME").map(|home| home.join(".cache"))
-        }
-    };
-    let caches = folder("XDG_CACHE_HOME").or_else(of_the_system)?;
-    Some(caches.join("autoactivator"))
+/// The folder of this user's settings, whether it exists or not.
+///
+/// It is `autoactivator` in `XDG_CONFIG_HOME`, or else in the usual place of the system: `~/.config`,
+/// `~/Library/Application Support`, or `%APPDATA%`. None when the environment names none of them.
+pub fn user_config() -> Option<PathBuf> {
+    CONFIG.find(|name| std::env::var_os(name))
+}
+
+/// Where a kind of folder is: the variable that names it, and its usual place on each system.
+struct Place {
+    variable: &'static str,
+    below_home: &'static str,
+    below_home_of_a_mac: &'static str,
+    on_windows: &'static str,
+}
+
+const CACHE: Place = Place {
+    variable: "XDG_CACHE_HOME",
+    below_home: ".cache",
+    below_home_of_a_mac: "Library/Caches",
+    on_windows: "LOCALAPPDATA",
+};
+
+const CONFIG: Place = Place {
+    variable: "XDG_CONFIG_HOME",
+    below_home: ".config",
+    below_home_of_a_mac: "Library/Application Support",
+    on_windows: "APPDATA",
+};
+
+impl Place {
+    fn find(&self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        // A relative path would mean another folder in every working directory; the XDG rules say to ignore it.
+        let folder = |name| {
+            variable(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        let of_the_system = || {
+            if cfg!(windows) {
+                folder(self.on_windows)
+            } else if cfg!(target_os = "macos") {
+                folder("HOME").map(|home| home.join(self.below_home_of_a_mac))
+            } else {
+                folder("HOME").map(|home| home.join(self.below_home))
+            }
+        };
+        let place = folder(self.variable).or_else(of_the_system)?;
+        Some(place.join("autoactivator"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn with(variables: &[(&str, PathBuf)]) -> Option<PathBuf> {
-        from_environment(|name| {
+    fn with(place: &Place, variables: &[(&str, PathBuf)]) -> Option<PathBuf> {
+        place.find(|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| value.clone().into())
         })
@@ -50,16 +83,19 @@ mod tests {
     #[test]
     fn the_environment_names_the_folder() {
         let home = std::env::temp_dir();
-        let named = with(&[("XDG_CACHE_HOME", home.clone())]);
-        assert_eq!(named, Some(home.join("autoactivator")));
-        assert_eq!(with(&[]), None);
-        assert_eq!(with(&[("XDG_CACHE_HOME", "here".into())]), None);
+        for (place, variable) in [(&CACHE, "XDG_CACHE_HOME"), (&CONFIG, "XDG_CONFIG_HOME")] {
+            let named = with(place, &[(variable, home.clone())]);
+            assert_eq!(named, Some(home.join("autoactivator")));
+            assert_eq!(with(place, &[]), None);
+            assert_eq!(with(place, &[(variable, "here".into())]), None);
+        }
     }
 
     #[test]
     #[cfg(all(unix, not(target_os = "macos")))]
     fn a_home_is_enough() {
-        let named = with(&[("HOME", "/ada".into()), ("XDG_CACHE_HOME", "".into())]);
-        assert_eq!(named, Some("/ada/.cache/autoactivator".into()));
+        let home = [("HOME", "/ada".into()), ("XDG_CACHE_HOME", "".into())];
+        assert_eq!(with(&CACHE, &home), Some("/ada/.cache/autoactivator".into()));
+        assert_eq!(with(&CONFIG, &home), Some("/ada/.config/autoactivator".into()));
     }
 }

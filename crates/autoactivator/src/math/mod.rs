@@ -32,6 +32,7 @@ pub use rng::{Random, Stream};
 pub use room::there_is_room;
 pub(crate) use scores::softmax;
 pub use scores::{argmax, argmax_among};
+pub use simd::instruction_set;
 pub(crate) use simd::vectorised;
 pub use span::{Span, dot};
 pub use stop::until;

@@ -9,6 +9,19 @@ pub fn vectorised<R>(work: impl FnMut() -> R) -> R {
     pulp::Arch::new().dispatch(Work(work))
 }
 
+/// The widest instruction set that the loops use on this machine, in words.
+pub fn instruction_set() -> &'static str {
+    match pulp::Arch::new() {
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        pulp::Arch::V4(_) => "AVX-512",
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        pulp::Arch::V3(_) => "AVX2 and FMA",
+        #[cfg(target_arch = "aarch64")]
+        pulp::Arch::Neon(_) => "NEON",
+        _ => "none",
+    }
+}
+
 /// A closure that is called by reference: called by value, it would go through a shim that is not inlined.
 struct Work<F>(F);
 

@@ -58,6 +58,11 @@ impl Runtime {
     pub fn of_name(name: &str) -> Option<Self> {
         name.split(' ').next()?.parse().ok()
     }
+
+    /// The version of the ONNX Runtime that is installed here, or why none is used.
+    pub fn installed() -> Result<String, String> {
+        onnxruntime::installed().map_err(|refusal| refusal.to_string())
+    }
 }
 
 /// A model that is ready to run. Its errors leave the name of the file to the caller.

@@ -4,10 +4,14 @@ use super::{Graph, Network, Refusal, Tensor, Tokens};
 
 pub(super) enum OnnxRuntime {}
 
+pub(super) fn installed<T>() -> Result<T, Refusal> {
+    let reason = "this build does not use ONNX Runtime: build with the feature `ort`";
+    Err(Refusal::Absent(reason.to_owned()))
+}
+
 impl OnnxRuntime {
     pub(super) fn load(_onnx: &[u8]) -> Result<Self, Refusal> {
-        let reason = "this build does not use ONNX Runtime: build with the feature `ort`";
-        Err(Refusal::Absent(reason.to_owned()))
+        installed()
     }
 }
 

@@ -24,6 +24,11 @@ const NO_FOLDER: (&str, &str) = (
     "/no folder: weights are part of the model file",
 );
 
+/// The version of the library.
+pub(super) fn installed() -> Result<String, Refusal> {
+    library().map(|library| library.version.clone())
+}
+
 /// A model in ONNX Runtime.
 pub(super) struct OnnxRuntime {
     library: &'static Library,
