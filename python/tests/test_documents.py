@@ -13,13 +13,24 @@ from autoactivator import cil, distributed, error, learner, rows, snapshot, summ
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_every_snippet_of_the_tour_runs():
-    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
-    snippets = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    assert len(snippets) >= 8, "the tour has lost its snippets"
+def snippets(page):
+    """The Python of a page."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page, least", [("python.md", 8), ("how-to/add-a-class.md", 1), ("how-to/reject.md", 1), ("how-to/onnx.md", 1)])
+def test_every_snippet_of_a_page_runs(page, least):
+    assert len(snippets(page)) >= least, "the page has lost its snippets"
     scope = {}
-    for snippet in snippets:
-        exec(compile(snippet, "docs/python.md", "exec"), scope)
+    for snippet in snippets(page):
+        exec(compile(snippet, page, "exec"), scope)
+
+
+def test_every_how_to_with_snippets_is_run():
+    pages = {f"how-to/{path.name}" for path in (ROOT / "docs/how-to").glob("*.md")}
+    run = {page for page, _ in test_every_snippet_of_a_page_runs.pytestmark[0].args[1]}
+    assert {page for page in pages if snippets(page)} <= run
 
 
 @pytest.mark.parametrize("notebook", sorted((ROOT / "python/notebooks").glob("*.ipynb")), ids=lambda path: path.name)

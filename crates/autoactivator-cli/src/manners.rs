@@ -8,11 +8,11 @@ use crate::terminal::Voice;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Every command")]
 pub struct Manners {
-    /// Say nothing on stderr but warnings and errors: no progress, no receipts, and no requests in the log of a server
+    /// Say only what went wrong: no progress, no receipts, and no log of requests
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
 
-    /// Say more: which configuration is used, how long it took, and progress every second where stderr is no terminal
+    /// Say more: which configuration is used, and how long it took
     #[arg(short, long, global = true)]
     verbose: bool,
 

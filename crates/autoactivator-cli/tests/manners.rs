@@ -44,9 +44,16 @@ fn progress_is_lines_where_stderr_is_no_terminal() {
     let place = Workplace::new();
     let words = ["run", "digits", "--no-report", "--learner", "reactivation"];
     let said = place.succeed(&[&words[..], &["--seeds", "3", "--verbose"]].concat());
-    let progress: Vec<&str> = said.stderr.lines().filter(|line| line.contains(" tasks [")).collect();
+    let progress: Vec<&str> = said
+        .stderr
+        .lines()
+        .filter(|line| line.contains(" tasks ["))
+        .collect();
     assert!(!progress.is_empty(), "{}", said.stderr);
-    assert!(progress.iter().all(|line| line.contains("reactivation, seed")), "{progress:?}");
+    assert!(
+        progress.iter().all(|line| line.contains("reactivation, seed")),
+        "{progress:?}"
+    );
     assert!(!said.stderr.contains(['\r', '\u{1b}', '█']), "{}", said.stderr);
     let quiet = place.succeed(&[&words[..], &["--seeds", "1", "--quiet"]].concat());
     assert_eq!(quiet.stderr, "");
@@ -59,7 +66,10 @@ fn on_a_terminal(place: &Workplace, variables: &[(&str, &str)]) -> Option<String
     let typed = format!("{} inspect nothing", program.get_program().display());
     let mut terminal = Command::new("script");
     terminal.args(["--quiet", "--return", "--command", &typed, "/dev/null"]);
-    terminal.current_dir(place.path()).env_remove("NO_COLOR").env("TERM", "xterm");
+    terminal
+        .current_dir(place.path())
+        .env_remove("NO_COLOR")
+        .env("TERM", "xterm");
     terminal.envs(variables.iter().copied());
     let shown = terminal.output().ok()?;
     Some(String::from_utf8_lossy(&shown.stdout).into_owned())
@@ -76,7 +86,10 @@ fn colours_are_for_terminals_and_for_those_who_want_them() {
     assert!(shown.contains("\u{1b}[31merror:\u{1b}[0m "), "{shown:?}");
     for plain in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         let shown = on_a_terminal(&place, &[plain]).unwrap();
-        assert!(shown.contains("error: ") && !shown.contains('\u{1b}'), "{shown:?}");
+        assert!(
+            shown.contains("error: ") && !shown.contains('\u{1b}'),
+            "{shown:?}"
+        );
     }
     place.refuse(&["inspect", "nothing"], &["error: "]);
 }
@@ -109,7 +122,10 @@ fn the_configuration_gives_defaults_and_what_is_typed_wins() {
     assert!(place.succeed(&ask).stdout.contains("unknown"));
     assert!(!place.succeed(&typed).stdout.contains("unknown"));
     let told = place.succeed(&["inspect", "model", "-v"]).stderr;
-    assert!(told.starts_with("configuration: ") && told.contains("config.toml"), "{told}");
+    assert!(
+        told.starts_with("configuration: ") && told.contains("config.toml"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -121,33 +137,59 @@ fn paths_in_the_configuration_are_relative_to_it_and_variables_win() {
     let folders = |said: common::Said| -> Vec<String> {
         let found: Value = serde_json::from_str(&said.stdout).unwrap();
         let folders = found["data_folders"].as_array().unwrap();
-        folders.iter().map(|folder| folder["path"].as_str().unwrap().to_owned()).collect()
+        folders
+            .iter()
+            .map(|folder| folder["path"].as_str().unwrap().to_owned())
+            .collect()
     };
     let configured = folders(place.succeed(&["doctor", "--json"]));
-    assert!(configured[0].ends_with("config/autoactivator/data"), "{configured:?}");
+    assert!(
+        configured[0].ends_with("config/autoactivator/data"),
+        "{configured:?}"
+    );
     let mut command = place.command(&["doctor", "--json"]);
-    let named = folders(said(command.env("AUTOACTIVATOR_DATA", place.path().join("there"))));
+    let named = folders(said(
+        command.env("AUTOACTIVATOR_DATA", place.path().join("there")),
+    ));
     assert!(named[0].ends_with("there"), "{named:?}");
     // A data set is looked for where the configuration says.
-    place.refuse(&["run", "mnist", "--no-report"], &["no folder `mnist` in", "config/autoactivator/data"]);
+    place.refuse(
+        &["run", "mnist", "--no-report"],
+        &["no folder `mnist` in", "config/autoactivator/data"],
+    );
 }
 
 #[test]
 fn a_wrong_configuration_is_an_error_that_names_file_and_key() {
     let place = learned();
     for (text, expected) in [
-        ("colour = 1\n", "`colour` is no setting; those that can be set are data-dir, "),
-        ("[predict]\nreject = 2\n", "`predict.reject` is '2': expected a number from 0 to 1"),
+        (
+            "colour = 1\n",
+            "`colour` is no setting; those that can be set are data-dir, ",
+        ),
+        (
+            "[predict]\nreject = 2\n",
+            "`predict.reject` is '2': expected a number from 0 to 1",
+        ),
         ("[predict]\nnodes = 2\n", "`predict.nodes` is no setting"),
-        ("runtime = \"gpu\"\n", "`runtime` is 'gpu': runtime is 'gpu', but must be auto"),
+        (
+            "runtime = \"gpu\"\n",
+            "`runtime` is 'gpu': runtime is 'gpu', but must be auto",
+        ),
         ("data-dir = true\n", "`data-dir` must be a text or a number"),
         ("cache = [\"a\", \"b\"]\n", "`cache` is "),
         ("reject\n", "config.toml: TOML parse error at line 1"),
         #[cfg(unix)]
-        ("[serve]\nlisten = \"nowhere\"\n", "`serve.listen` is 'nowhere': invalid socket address"),
+        (
+            "[serve]\nlisten = \"nowhere\"\n",
+            "`serve.listen` is 'nowhere': invalid socket address",
+        ),
     ] {
         place.configure(text);
-        place.refuse(&["inspect", "model"], &["config/autoactivator/config.toml: ", expected]);
+        place.refuse(
+            &["inspect", "model"],
+            &["config/autoactivator/config.toml: ", expected],
+        );
         // Help and the doctor work all the same.
         assert_eq!(place.run(&["inspect", "--help"]).code, Some(0));
         let told = place.succeed(&["doctor"]).stdout;
@@ -183,7 +225,10 @@ fn the_doctor_says_what_is_here() {
     assert_eq!(all["cache"]["files"], 1);
     assert!(all["server"]["is_free"].is_boolean());
     // Either a version, or the reason why there is none.
-    assert_ne!(all["onnxruntime"]["version"].is_null(), all["onnxruntime"]["reason"].is_null());
+    assert_ne!(
+        all["onnxruntime"]["version"].is_null(),
+        all["onnxruntime"]["reason"].is_null()
+    );
 }
 
 /// `bash .ci/completions` loads them in the shells.
@@ -192,13 +237,23 @@ fn completions_and_manual_pages_have_every_command() {
     let place = Workplace::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = place.succeed(&["completions", shell]).stdout;
-        assert!(script.contains("drop-class") && script.contains("help-all"), "{shell}");
+        assert!(
+            script.contains("drop-class") && script.contains("help-all"),
+            "{shell}"
+        );
     }
     place.refuse_word(&["completions", "dos"], "possible values: bash");
     let said = place.succeed(&["man", "pages/man1"]);
     assert!(said.stderr.starts_with("pages/man1: "), "{}", said.stderr);
-    for page in ["autoactivator", "autoactivator-drop-class", "autoactivator-memory-merge"] {
+    for page in [
+        "autoactivator",
+        "autoactivator-drop-class",
+        "autoactivator-memory-merge",
+    ] {
         let text = String::from_utf8(place.read(&format!("pages/man1/{page}.1"))).unwrap();
-        assert!(text.contains(".SH SYNOPSIS") && text.contains("quiet"), "{page}: {text}");
+        assert!(
+            text.contains(".SH SYNOPSIS") && text.contains("quiet"),
+            "{page}: {text}"
+        );
     }
 }

@@ -1,4 +1,7 @@
-//! Every command of docs/tutorial.md, on photographs and a backbone that are made here.
+//! Every command in the documents, page by page and in the order in which it stands there, on data that is made here.
+//!
+//! Commands are the lines `$ autoactivator ...` in blocks of the language `console`. A page that has some must be in
+//! [`PAGES`].
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
@@ -6,50 +9,217 @@ mod common;
 mod photos;
 mod words;
 
-use common::{Workplace, said};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-const TUTORIAL: &str = include_str!("../../../docs/tutorial.md");
+use common::{Said, Workplace, clusters, without_classes};
 
-/// The words after each `$ autoactivator`.
-fn commands() -> Vec<Vec<&'static str>> {
-    let lines = TUTORIAL
-        .lines()
-        .filter_map(|line| line.strip_prefix("$ autoactivator "));
-    lines.map(|line| line.split_whitespace().collect()).collect()
-}
+/// The documents with commands, and what makes the files that a page speaks of.
+const PAGES: [(&str, fn(&Workplace)); 11] = [
+    ("tutorial.md", kitchen),
+    ("tutorial-text.md", tickets),
+    ("tutorial-tables.md", parts),
+    ("install.md", parts),
+    ("command-line.md", parts),
+    ("how-to/add-a-class.md", models),
+    ("how-to/take-back.md", models),
+    ("how-to/merge-sites.md", sites),
+    ("how-to/scale-out.md", pieces),
+    ("how-to/reject.md", models),
+    ("how-to/onnx.md", models),
+];
 
-#[test]
-fn every_command_of_the_tutorial_runs() {
-    let place = Workplace::new();
+/// Photographs of three classes, of two more that come later, and a backbone.
+fn kitchen(place: &Workplace) {
     place.write("dinov2_small.onnx", photos::backbone(1));
     for part in ["train", "test"] {
         for class in ["mug", "plate", "spoon"] {
-            photos::write_large(&place, &format!("photos/{part}"), class, 12);
+            photos::write_large(place, &format!("photos/{part}"), class, 12);
         }
     }
-    photos::write_large(&place, "new", "fork", 12);
+    photos::write_large(place, "new", "fork", 12);
     for number in 0..12 {
         let path = place.write(&format!("knives/{number:03}.png"), b"");
         photos::photograph("knife", number).save(path).unwrap();
     }
-    words::write(&place, "cache/autoactivator/backbones/minilm");
+}
+
+/// Sentences of some classes, and an encoder in the cache.
+fn tickets(place: &Workplace) {
+    words::write(place, "cache/autoactivator/backbones/minilm");
     place.write("tickets.csv", words::intents(12));
     place.write("questions.txt", "how are you today\nwhat is the time\n");
-    let commands = commands();
-    assert!(commands.len() > 15, "the tutorial has lost its commands");
-    let mut evaluations = Vec::new();
-    for words in commands {
-        let said = said(&mut place.command(&words));
-        assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
-        if words[0] == "eval" {
-            evaluations.push(said.stdout);
-        }
+    place.write(
+        "new-tickets.csv",
+        "text,intent\nmy name is the name,name\nwhat is my name,name\n",
+    );
+}
+
+/// Rows with the names of their columns.
+fn table(classes: &[&str], n: usize) -> String {
+    format!("width,height,weight,length,kind\n{}", clusters(classes, n))
+}
+
+/// Tables of some classes that arrive one after another.
+fn parts(place: &Workplace) {
+    let monday = table(&["bolt", "nut"], 40);
+    let new = table(&["bolt", "washer"], 5);
+    place.write(
+        "withdrawn.csv",
+        monday.lines().take(9).collect::<Vec<_>>().join("\n") + "\n",
+    );
+    place.write("monday.csv", monday);
+    place.write("tuesday.csv", table(&["washer"], 40));
+    place.write("wednesday.csv", table(&["rivet", "pin"], 20));
+    place.write("washers.csv", table(&["washer"], 12));
+    place.write("test.csv", table(&["bolt", "nut"], 10));
+    place.write("sample.csv", table(&["bolt", "nut", "washer"], 20));
+    place.write("new.csv", without_classes(&new));
+}
+
+/// The same with a model of Monday's table, and one of photographs.
+fn models(place: &Workplace) {
+    parts(place);
+    place.succeed(&["learn", "parts.aact", "monday.csv"]);
+    kitchen(place);
+    place.write("tiny.onnx", photos::backbone(1));
+    place.write("tiny.toml", photos::SETTINGS);
+    place.succeed(&["learn", "kitchen.aact", "photos", "--backbone", "tiny.onnx"]);
+    for number in 0..12 {
+        let path = place.write(&format!("forks/{number:03}.png"), b"");
+        photos::photograph("fork", number).save(path).unwrap();
     }
-    for evaluation in &evaluations {
-        assert!(evaluation.contains("36 of 36 rows right"), "{evaluation}");
+}
+
+/// What lies at two sites, before the page has made the model that both begin with.
+fn sites(place: &Workplace) {
+    parts(place);
+    place.succeed(&["memory", "begin", "site-a.aact", "sample.csv"]);
+    place.write("site-b.aact", place.read("site-a.aact"));
+}
+
+/// Three pieces of one table.
+fn pieces(place: &Workplace) {
+    for (piece, class) in ["bolt", "nut", "washer"].into_iter().enumerate() {
+        place.write(&format!("part-{piece}.csv"), table(&[class, "pin"], 20));
+    }
+    place.write("test.csv", table(&["bolt", "nut"], 10));
+}
+
+fn documents() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// The commands of a document, word by word.
+fn commands(document: &str) -> Vec<Vec<String>> {
+    let mut inside = false;
+    let lines = document.lines().filter(|line| {
+        if line.starts_with("```") {
+            inside = *line == "```console";
+        }
+        inside
+    });
+    let typed = lines.filter_map(|line| line.strip_prefix("$ autoactivator "));
+    typed
+        .map(|words| words.split_whitespace().map(str::to_owned).collect())
+        .collect()
+}
+
+/// Runs every command of a page, which must succeed; returns what each of them said.
+fn run(page: &str) -> (Workplace, Vec<(String, Said)>) {
+    let text = fs::read_to_string(documents().join(page)).unwrap();
+    let (_, make) = PAGES.iter().find(|(name, _)| *name == page).unwrap();
+    let place = Workplace::new();
+    make(&place);
+    let commands = commands(&text).into_iter().map(|words| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let said = place.run(&words);
+        assert_eq!(said.code, Some(0), "{page}: {words:?}: {}", said.stderr);
+        (words.join(" "), said)
+    });
+    let said = commands.collect();
+    (place, said)
+}
+
+#[test]
+fn photographs() {
+    let (place, said) = run("tutorial.md");
+    assert!(said.len() > 12, "the tutorial has lost its commands");
+    for (command, said) in said.iter().filter(|(command, _)| command.starts_with("eval")) {
+        assert!(
+            said.stdout.contains("36 of 36 rows right"),
+            "{command}: {}",
+            said.stdout
+        );
     }
     assert!(place.exists("answers.csv") && place.exists("answers.parquet") && place.exists("head.onnx"));
     let answers = String::from_utf8(place.read("answers.csv")).unwrap();
     assert!(answers.starts_with("row,name,class\n0,mug/"), "{answers}");
     assert!(!answers.contains("spoon\n"), "a dropped class is not an answer");
+}
+
+#[test]
+fn sentences() {
+    let (_, said) = run("tutorial-text.md");
+    assert!(said.len() > 3, "the tutorial has lost its commands");
+    assert!(
+        said.last().unwrap().1.stdout.contains("name"),
+        "the new class is known"
+    );
+}
+
+#[test]
+fn tables() {
+    let (place, said) = run("tutorial-tables.md");
+    assert!(said.len() > 9, "the tutorial has lost its commands");
+    assert!(
+        said[1].1.stdout.contains("20 of 20 rows right"),
+        "{}",
+        said[1].1.stdout
+    );
+    assert!(place.exists("parts.onnx") && place.exists("answers.jsonl"));
+}
+
+#[test]
+fn every_other_page() {
+    for (page, _) in PAGES {
+        if !page.starts_with("tutorial") {
+            let (_, said) = run(page);
+            assert!(!said.is_empty(), "{page} has lost its commands");
+        }
+    }
+}
+
+/// What the page on rejecting says happens: the class that was left out is not known.
+#[test]
+fn a_class_that_was_left_out_is_unknown() {
+    let (_, said) = run("how-to/reject.md");
+    let (command, said) = &said[3];
+    assert!(command.contains("tuesday.csv"), "{command}");
+    let unknown = said.stdout.matches("unknown").count();
+    assert!(unknown >= 36, "{unknown} of 40: {}", said.stdout);
+}
+
+/// A page with commands that nobody runs would be wrong one day.
+#[test]
+fn every_page_with_commands_is_tested() {
+    let mut folders = vec![documents()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                let name = path
+                    .strip_prefix(documents())
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .replace('\\', "/");
+                let commands = commands(&fs::read_to_string(&path).unwrap());
+                let is_tested = PAGES.iter().any(|(page, _)| *page == name);
+                assert!(commands.is_empty() || is_tested, "{name}: add it to PAGES");
+            }
+        }
+    }
 }

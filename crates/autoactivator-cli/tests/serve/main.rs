@@ -8,6 +8,7 @@ mod attack;
 mod common;
 mod contract;
 mod demo;
+mod deployed;
 mod documents;
 mod durable;
 mod hostile;
