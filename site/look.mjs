@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const installed = createRequire(join(process.cwd(), 'package.json'));
 const { chromium } = installed('playwright-core');
@@ -33,7 +34,7 @@ const page = await browser.newPage({ viewport: PHONE });
 let shown = '';
 page.on('request', (request) => {
   const { protocol, host } = new URL(request.url());
-  if (!['blob:', 'data:'].includes(protocol) && `http://${host}` !== address) wrong.push(`${shown}: asked ${request.url()}`);
+  if (!['blob:', 'data:', 'file:'].includes(protocol) && `http://${host}` !== address) wrong.push(`${shown}: asked ${request.url()}`);
 });
 page.on('console', (message) => {
   if (message.type() === 'error') wrong.push(`${shown}: ${message.text()} ${message.location().url}`);
@@ -47,14 +48,20 @@ for (shown of pages) {
   if (!(await page.locator('h1').count())) wrong.push(`${shown}: no title`);
 }
 
-// The index of words is part of the site.
-shown = 'search';
+// The index of words is part of the site: from a server, and from a folder.
 await page.setViewportSize({ width: 1280, height: 900 });
-await page.goto(`${address}/index.html`);
-await page.fill('[data-md-component=search-query]', 'unlearn');
-const results = page.locator('.md-search-result__item');
-await results.first().waitFor({ timeout: 30000 }).catch(() => wrong.push('search: nothing was found'));
-const found = await results.count();
+const found = [];
+for (shown of [`${address}/index.html`, pathToFileURL(join(site, 'index.html')).href]) {
+  await page.goto(shown);
+  const results = page.locator('.md-search-result__item');
+  try {
+    await page.fill('[data-md-component=search-query]', 'unlearn', { timeout: 30000 });
+    await results.first().waitFor({ timeout: 30000 });
+  } catch {
+    wrong.push(`${shown}: a search finds nothing`);
+  }
+  found.push(await results.count());
+}
 
 await browser.close();
 server.close();
@@ -62,4 +69,4 @@ if (wrong.length) {
   console.error(wrong.join('\n'));
   process.exit(1);
 }
-console.log(`${pages.length} pages fit a phone; a search finds ${found} of them; nothing was asked of another host`);
+console.log(`${pages.length} pages fit a phone; a search finds ${found[0]} of them, and ${found[1]} without a server; nothing was asked of another host`);

@@ -1,6 +1,7 @@
 """Puts the pages of the site together: `docs/`, a few files beside it, and what is generated from the program.
 
-`python site/pages.py PROGRAM FOLDER` writes pages and a configuration into FOLDER. Links between pages stay, links to
+`python site/pages.py PROGRAM FOLDER [SHIM]` writes pages and a configuration into FOLDER. With SHIM, the script of the npm
+package iframe-worker, the search also works where pages are opened as files, without a server. Links between pages stay, links to
 other files of the repository lead to its address, and any other link is an error, also in the READMEs, which are not
 pages. So is a page in `docs/` that NAVIGATION does not have.
 """
@@ -60,6 +61,9 @@ NAVIGATION = {
 
 #: Documents that are no pages, but whose links must be right as well.
 BESIDE = ["README.md", "python/README.md", "crates/*/README.md"]
+
+#: What the script for searches in files is called in the site; the theme knows it by this name.
+SHIM = "iframe-worker.js"
 
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
 FENCE = re.compile(r"^```.*?^```", flags=re.MULTILINE | re.DOTALL)
@@ -127,8 +131,9 @@ def navigation(generated: dict[str, str]) -> tuple[list[Path], str]:
     return documents, "\n".join(lines) + "\n"
 
 
-def configuration(folder: Path, nav: str) -> str:
+def configuration(folder: Path, nav: str, shims: list[str]) -> str:
     """The configuration of the site, with its places."""
+    searched_as_files = "  offline: {}\n" if shims else ""
     return f"""INHERIT: {ROOT / "site/mkdocs.yml"}
 docs_dir: {folder / "pages"}
 site_dir: {folder / "site"}
@@ -137,6 +142,8 @@ plugins:
     handlers:
       python:
         paths: [{ROOT / "python"}]
+{searched_as_files}extra:
+  polyfills: {shims}
 {nav}"""
 
 
@@ -161,6 +168,9 @@ def main() -> None:
     for picture in [file for kind in ("svg", "png", "gif") for file in (ROOT / "docs").rglob(f"*.{kind}")]:
         shutil.copy(picture, pages / place(picture))
     shutil.copy(ROOT / "site/site.css", pages)
+    shims = [Path(path) for path in sys.argv[3:]]
+    for shim in shims:
+        shutil.copy(shim, pages / SHIM)
     for pattern in BESIDE:
         for document in ROOT.glob(pattern):
             links.of_page(document, document.read_text(encoding="utf-8"))
@@ -168,7 +178,7 @@ def main() -> None:
     wrong = links.dead + [f"{file.relative_to(ROOT)} is not in NAVIGATION of site/pages.py" for file in lost]
     if wrong:
         sys.exit("\n".join(wrong))
-    (folder / "mkdocs.yml").write_text(configuration(folder, nav), encoding="utf-8")
+    (folder / "mkdocs.yml").write_text(configuration(folder, nav, [SHIM] * len(shims)), encoding="utf-8")
     print(f"{len(documents) + len(generated)} pages")
 
 
