@@ -3,7 +3,7 @@
 `python site/pages.py PROGRAM FOLDER [SHIM]` writes pages and a configuration into FOLDER. With SHIM, the script of the npm
 package iframe-worker, the search also works where pages are opened as files, without a server. Links between pages stay, links to
 other files of the repository lead to its address, and any other link is an error, also in the READMEs, which are not
-pages. So is a page in `docs/` that NAVIGATION does not have.
+pages. A page in `docs/` that NAVIGATION does not have comes last, under "More".
 """
 
 import re
@@ -123,7 +123,9 @@ def ascend(source: Path, target: Path) -> str:
 def navigation(generated: dict[str, str]) -> tuple[list[Path], str]:
     """The documents that are pages, and the navigation as YAML."""
     documents, lines = [], ["nav:"]
-    for title, names in NAVIGATION.items():
+    listed = {name for names in NAVIGATION.values() for name in names}
+    others = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")} - listed
+    for title, names in [*NAVIGATION.items(), *([("More", sorted(others))] if others else [])]:
         found = [name for name in names if name in generated or (ROOT / name).exists()]
         lines.append(f"  - {title}:")
         lines += [f"      - {name.removeprefix('docs/')}" for name in found]
@@ -174,10 +176,8 @@ def main() -> None:
     for pattern in BESIDE:
         for document in ROOT.glob(pattern):
             links.of_page(document, document.read_text(encoding="utf-8"))
-    lost = sorted(set((ROOT / "docs").rglob("*.md")) - set(documents))
-    wrong = links.dead + [f"{file.relative_to(ROOT)} is not in NAVIGATION of site/pages.py" for file in lost]
-    if wrong:
-        sys.exit("\n".join(wrong))
+    if links.dead:
+        sys.exit("\n".join(links.dead))
     (folder / "mkdocs.yml").write_text(configuration(folder, nav, [SHIM] * len(shims)), encoding="utf-8")
     print(f"{len(documents) + len(generated)} pages")
 

@@ -84,7 +84,7 @@ def http(document: dict) -> str:
                 lines += operation(document, f"{method.upper()} {path}", methods.get("parameters", []), route)
     lines += ["## What is sent and answered", ""]
     for name, schema in document["components"]["schemas"].items():
-        lines += [f"### {name}", "", schema.get("description", ""), "", *fields(schema), ""]
+        lines += [f"### {name}", "", schema.get("description", ""), "", *(fields(schema) or [f"Type: {kind(schema)}"]), ""]
     return "\n".join(lines)
 
 

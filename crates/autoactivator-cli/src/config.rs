@@ -12,6 +12,8 @@ use autoactivator_data::dataset::user_config;
 use clap::{Arg, Command};
 use toml::{Table, Value};
 
+use crate::short_help;
+
 /// The variable that names another file; it must exist.
 const VARIABLE: &str = "AUTOACTIVATOR_CONFIG";
 
@@ -88,6 +90,13 @@ impl Key {
         let mut options = command.get_arguments();
         options.find(|option| is_for && option.get_long() == Some(self.name))
     }
+
+    /// The option of a command or of one below it; none in a build without the command that it is for.
+    fn find<'c>(&self, command: &'c Command) -> Option<&'c Arg> {
+        let mut below = command.get_subcommands();
+        self.option(command)
+            .or_else(|| below.find_map(|below| self.find(below)))
+    }
 }
 
 /// What a configuration file says.
@@ -114,7 +123,9 @@ impl Config {
         };
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("cannot read the configuration {}", path.display()))?;
-        Ok(Some(Self::read(path, &text)?))
+        let config = Self::read(path, &text)?;
+        config.check(&short_help::command())?;
+        Ok(Some(config))
     }
 
     fn read(path: PathBuf, text: &str) -> Result<Self> {
@@ -151,44 +162,34 @@ impl Config {
         values.first().map(String::as_str)
     }
 
-    /// The command line with these defaults, each of which it must take.
-    pub fn defaults(&self, program: Command) -> Result<Command> {
-        let mut program = program;
+    /// The command line with these defaults.
+    pub fn defaults(&self, mut program: Command) -> Command {
         for (key, values) in &self.settings {
             if !key.variable.is_some_and(is_set) {
-                program = self.with_default(program, key, values)?;
+                program = with_default(program, key, values);
             }
         }
-        Ok(program)
+        program
     }
 
-    /// A command, and those below it, with one default.
-    fn with_default(&self, mut command: Command, key: &Key, values: &[String]) -> Result<Command> {
-        if let Some(option) = key.option(&command) {
+    /// Whether the command line takes these values; in its words.
+    fn check(&self, program: &Command) -> Result<()> {
+        for (key, values) in &self.settings {
+            let Some(option) = key.find(program) else { continue };
             check(option, values)
                 .map_err(|reason| anyhow!("{}: `{}` {reason}", self.path.display(), key.spelled()))?;
-            let id = option.get_id().clone();
-            command = command.mut_arg(id, |option| option.default_values(values.to_vec()));
         }
-        let below: Vec<String> = command
-            .get_subcommands()
-            .map(|below| below.get_name().to_owned())
-            .collect();
-        let mut wrong = None;
-        for name in below {
-            command = command.mut_subcommand(name, |below| {
-                let unchanged = below.clone();
-                self.with_default(below, key, values).unwrap_or_else(|error| {
-                    wrong = Some(error);
-                    unchanged
-                })
-            });
-        }
-        match wrong {
-            Some(error) => Err(error),
-            None => Ok(command),
-        }
+        Ok(())
     }
+}
+
+/// A command, and those below it, with one default.
+fn with_default(mut command: Command, key: &Key, values: &[String]) -> Command {
+    if let Some(option) = key.option(&command) {
+        let id = option.get_id().clone();
+        command = command.mut_arg(id, |option| option.default_values(values.to_vec()));
+    }
+    command.mut_subcommands(|below| with_default(below, key, values))
 }
 
 /// A setting by the name that it has in a file, with its values in words.
@@ -269,20 +270,16 @@ fn is_set(variable: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::short_help;
 
     #[test]
     fn every_setting_is_an_option() {
-        fn is_there(key: &Key, command: &Command) -> bool {
-            key.option(command).is_some() || command.get_subcommands().any(|below| is_there(key, below))
-        }
         let program = short_help::command();
         for key in &KEYS {
             // A build without the server lacks its command.
             let is_left_out = key
                 .section
                 .is_some_and(|name| program.find_subcommand(name).is_none());
-            assert!(is_left_out || is_there(key, &program), "{}", key.spelled());
+            assert!(is_left_out || key.find(&program).is_some(), "{}", key.spelled());
         }
     }
 }

@@ -89,7 +89,7 @@ fn understood() -> anyhow::Result<Cli> {
         return Ok(cli);
     };
     detail!("configuration: {}", config.path().display());
-    let given = config.defaults(command())?.get_matches();
+    let given = config.defaults(command()).get_matches();
     Ok(Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit()))
 }
 

@@ -63,17 +63,17 @@ fn table(classes: &[&str], n: usize) -> String {
 /// Tables of some classes that arrive one after another.
 fn parts(place: &Workplace) {
     let monday = table(&["bolt", "nut"], 40);
-    let new = table(&["bolt", "washer"], 5);
+    let new = table(&["bolt", "screw"], 5);
     place.write(
         "withdrawn.csv",
         monday.lines().take(9).collect::<Vec<_>>().join("\n") + "\n",
     );
     place.write("monday.csv", monday);
-    place.write("tuesday.csv", table(&["washer"], 40));
+    place.write("tuesday.csv", table(&["screw"], 40));
     place.write("wednesday.csv", table(&["rivet", "pin"], 20));
-    place.write("washers.csv", table(&["washer"], 12));
+    place.write("screws.csv", table(&["screw"], 12));
     place.write("test.csv", table(&["bolt", "nut"], 10));
-    place.write("sample.csv", table(&["bolt", "nut", "washer"], 20));
+    place.write("sample.csv", table(&["bolt", "nut", "screw"], 20));
     place.write("new.csv", without_classes(&new));
 }
 
@@ -100,7 +100,7 @@ fn sites(place: &Workplace) {
 
 /// Three pieces of one table.
 fn pieces(place: &Workplace) {
-    for (piece, class) in ["bolt", "nut", "washer"].into_iter().enumerate() {
+    for (piece, class) in ["bolt", "nut", "screw"].into_iter().enumerate() {
         place.write(&format!("part-{piece}.csv"), table(&[class, "pin"], 20));
     }
     place.write("test.csv", table(&["bolt", "nut"], 10));
