@@ -43,7 +43,7 @@ fn verbose_says_how_long_it_took() {
 fn progress_is_lines_where_stderr_is_no_terminal() {
     let place = Workplace::new();
     let words = ["run", "digits", "--no-report", "--learner", "reactivation"];
-    let said = place.succeed(&[&words[..], &["--seeds", "300", "--verbose"]].concat());
+    let said = place.succeed(&[&words[..], &["--seeds", "200", "--verbose"]].concat());
     let progress: Vec<&str> = said
         .stderr
         .lines()

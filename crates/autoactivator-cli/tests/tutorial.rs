@@ -21,12 +21,12 @@ const PAGES: [(&str, fn(&Workplace)); 11] = [
     ("tutorial-tables.md", parts),
     ("install.md", parts),
     ("command-line.md", parts),
-    ("how-to/add-a-class.md", models),
-    ("how-to/take-back.md", models),
+    ("how-to/add-a-class.md", parts_and_photographs),
+    ("how-to/take-back.md", learned_parts),
     ("how-to/merge-sites.md", sites),
     ("how-to/scale-out.md", pieces),
-    ("how-to/reject.md", models),
-    ("how-to/onnx.md", models),
+    ("how-to/reject.md", learned_parts),
+    ("how-to/onnx.md", learned_parts),
 ];
 
 /// Photographs of three classes, of two more that come later, and a backbone.
@@ -77,18 +77,22 @@ fn parts(place: &Workplace) {
     place.write("new.csv", without_classes(&new));
 }
 
-/// The same with a model of Monday's table, and one of photographs.
-fn models(place: &Workplace) {
+/// The same with a model of Monday's table.
+fn learned_parts(place: &Workplace) {
     parts(place);
     place.succeed(&["learn", "parts.aact", "monday.csv"]);
-    kitchen(place);
+}
+
+/// The same with a model of photographs, and some of a new class.
+fn parts_and_photographs(place: &Workplace) {
+    learned_parts(place);
     place.write("tiny.onnx", photos::backbone(1));
     place.write("tiny.toml", photos::SETTINGS);
-    place.succeed(&["learn", "kitchen.aact", "photos", "--backbone", "tiny.onnx"]);
-    for number in 0..12 {
-        let path = place.write(&format!("forks/{number:03}.png"), b"");
-        photos::photograph("fork", number).save(path).unwrap();
+    for class in ["mug", "plate"] {
+        photos::write(place, "photos", class, 12);
     }
+    place.succeed(&["learn", "kitchen.aact", "photos", "--backbone", "tiny.onnx"]);
+    photos::write(place, ".", "forks", 12);
 }
 
 /// What lies at two sites, before the page has made the model that both begin with.
