@@ -9,7 +9,7 @@ WORKDIR /source
 COPY . .
 # `fetch` and `ort` are left out: a static program can neither look up names nor load libraries. Backbones are files in
 # /data/backbones, and rten runs them.
-RUN RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --locked --package autoactivator-cli \
+RUN RUSTFLAGS="-C target-feature=+crt-static -C strip=symbols" cargo build --release --locked --package autoactivator-cli \
       --no-default-features --features backbones,npz,parquet,server,text --target "$(rustc --print host-tuple)" \
  && cp target/*/release/autoactivator /autoactivator \
  && mkdir /data && chown 10001:10001 /data
