@@ -1,21 +1,40 @@
 """Types of the compiled half of the package."""
 
+from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Final, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-POOL_ROWS: int
-VERSION: str
+__all__ = [
+    "POOL_ROWS",
+    "VERSION",
+    "Encoder",
+    "Model",
+    "Share",
+    "accuracy",
+    "add_up",
+    "data",
+    "deal",
+    "metrics",
+    "protocol",
+    "run",
+    "sha256",
+    "task_sizes",
+]
+
+POOL_ROWS: Final[int]
+VERSION: Final[str]
 
 _Rows = NDArray[np.float32]
 _Codes = NDArray[np.uint32]
 _Weights = NDArray[np.float64]
 _Path = str | PathLike[str]
 
+@final
 class Model:
-    def __init__(self, kind: str, parameters: str) -> None: ...
+    def __new__(cls, kind: str, parameters: str) -> Model: ...
     @staticmethod
     def load(path: _Path) -> Model: ...
     @staticmethod
@@ -25,6 +44,7 @@ class Model:
     def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def kind(self) -> Literal["consolidation", "reactivation", "deployed"]: ...
+    def set_threads(self, threads: int) -> None: ...
     @property
     def classes(self) -> list[str]: ...
     @property
@@ -32,6 +52,9 @@ class Model:
     @property
     def labels(self) -> str | None: ...
     def set_labels(self, kind: str | None) -> None: ...
+    @property
+    def origin(self) -> str | None: ...
+    def set_origin(self, origin: str) -> None: ...
     @property
     def n_features(self) -> int | None: ...
     @property
@@ -63,26 +86,28 @@ class Model:
     def check_binding(self, binding: str) -> None: ...
     @property
     def ledger(self) -> list[tuple[str, str]]: ...
-    def begin(self, tables: list[_Path], label: str | None, columns: list[str]) -> None: ...
+    def begin(self, tables: Sequence[_Path], label: str | None, columns: list[str]) -> None: ...
     def absorb(self, partial: bytes) -> bool: ...
     def export(self, path: _Path, half: bool) -> None: ...
     def to_onnx(self) -> bytes: ...
 
+@final
 class Share:
-    def __init__(self, pool: Model) -> None: ...
+    def __new__(cls, pool: Model) -> Share: ...
     def add_file(self, path: _Path, name: str, label: str | None, columns: list[str]) -> bool: ...
     def add_rows(self, path: _Path, label: str | None, columns: list[str]) -> None: ...
     def to_bytes(self, single: bool) -> bytes: ...
 
+@final
 class Encoder:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         backbone: str | None = None,
         pooling: str | None = None,
         max_tokens: int | None = None,
         runtime: str = "auto",
         model: Model | None = None,
-    ) -> None: ...
+    ) -> Encoder: ...
     @property
     def origin(self) -> str: ...
     @property
@@ -98,6 +123,9 @@ def run(
     data_dir: _Path | None = None,
     rows: tuple[str, _Rows, list[str], _Rows, list[str]] | None = None,
 ) -> str: ...
+def data(
+    name: str, data_dir: _Path | None = None
+) -> tuple[list[str], tuple[bytearray, int, bytearray], tuple[bytearray, int, bytearray]]: ...
 def task_sizes(scenario: str, n_classes: int) -> list[int]: ...
 def deal(scenario: str, names: list[str], seed: int) -> list[list[int]]: ...
 def protocol(protocol: str) -> tuple[str, str]: ...
