@@ -415,6 +415,16 @@ class Learner(ClassifierMixin, BaseEstimator):
         except TooFewRowsError as error:
             raise TooFewRowsError(f"n_samples={len(x)}: {error}") from None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The estimator with the model as the bytes of its file, which skops can store, too."""
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "_model": self._model.to_bytes()} if self._has_learned() else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_model" in state:
+            self._model = Model.from_bytes(state["_model"])
+
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         parameters: str = super().__repr__(N_CHAR_MAX)
         return f"{parameters} with {line(self._model)}" if self._has_learned() else parameters

@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use autoactivator::math::Matrix;
 use autoactivator::{Binding, Consolidation, Error, Model as CoreModel, Rows};
-use autoactivator_data::shard;
+use autoactivator_data::{Origin, shard};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyTuple};
@@ -182,6 +182,14 @@ impl Model {
         let origin = serde_json::from_str(origin).map_err(|e| PyValueError::new_err(e.to_string()))?;
         py.detach(|| self.write().set_origin(Some(origin)));
         Ok(())
+    }
+
+    /// Where its rows come from, for others: as JSON without the places of files, and in words.
+    #[getter]
+    fn public_origin(&self, py: Python<'_>) -> Option<(String, String)> {
+        let origin = py.detach(|| self.read().origin().cloned())?;
+        let known = serde_json::from_value::<Origin>(origin).ok()?.without_places();
+        Some((json(&known), known.to_string()))
     }
 
     /// Number of features; none before the first task.

@@ -26,10 +26,17 @@ def test_every_snippet_of_the_tour_runs():
 def test_every_cell_of_the_notebook_runs(notebook):
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    assert len(code) >= 5
+    assert len(code) >= 5 and code[0].startswith("%pip install ")
     scope = {}
-    for cell in code:
+    for cell in code[1:]:
         exec(compile(cell, notebook.name, "exec"), scope)
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "python/notebooks").glob("*.ipynb")), ids=lambda path: path.name)
+def test_the_notebook_shows_what_it_gave(notebook):
+    text = notebook.read_text(encoding="utf-8")
+    shown = [cell["outputs"] for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    assert sum(map(bool, shown)) >= 4 and "<svg" in text and "/tmp/" not in text
 
 
 def public():

@@ -6,6 +6,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+import skops.io
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -108,6 +109,15 @@ class TestTools:
             assert copy.classes_.tolist() == ["a", "b", "c", "d"]
             assert np.array_equal(copy.decision_function(X), model.decision_function(X))
         assert not hasattr(clone(model), "classes_")
+
+    def test_skops(self, estimator, clusters):
+        X, y = clusters
+        model = make_pipeline(StandardScaler(), estimator).fit(X, y)
+        stored = skops.io.dumps(model)
+        ours = set(skops.io.get_untrusted_types(data=stored))
+        assert ours == {f"{type(estimator).__module__}.{type(estimator).__name__}", "autoactivator.learner.Learned"}
+        copy = skops.io.loads(stored, trusted=list(ours))
+        assert np.array_equal(copy.decision_function(X), model.decision_function(X))
 
     def test_threads(self, estimator, clusters):
         X, y = clusters

@@ -179,7 +179,7 @@ impl Consolidation {
 
     /// Begins a memory over a pool; `x` shows the scale of its outputs.
     fn take_pool(&mut self, pool: Box<dyn Pool>, x: Rows<'_>) {
-        let standard = if self.params.private {
+        let standard = if self.params.private || pool.is_exact() {
             Standard::nothing(pool.n_nodes())
         } else {
             let looked_at = x.gather(&places(x.len(), OUTPUT_ROWS));
@@ -206,6 +206,10 @@ impl Consolidation {
     ) -> Result<(), Error> {
         let places = self.memory.classes.admit(y);
         self.memory.widen();
+        if self.is_exact() {
+            // A factor of few rows rounds.
+            self.memory.gram.fill();
+        }
         for lot in lots(x, &places, y) {
             self.add(&lot, 1.0);
             if is_stopped() {
@@ -251,7 +255,12 @@ impl Consolidation {
             places: lot.places,
             weights: weights.as_deref(),
         };
-        self.memory.add(&evidence, sign, self.params.precision);
+        let precision = if self.is_exact() {
+            Precision::F64
+        } else {
+            self.params.precision
+        };
+        self.memory.add(&evidence, sign, precision);
         let of = |list: Option<&[f64]>, i: usize| list.map_or(1.0, |list| list[i]);
         let counts = |i: usize| (of(lot.copies, i), of(weights.as_deref(), i));
         if sign > 0.0 {
@@ -259,6 +268,11 @@ impl Consolidation {
             return None;
         }
         self.memory.witnesses.remove(lot.x, lot.places, counts)
+    }
+
+    /// Whether sums are exact, whatever the order of rows.
+    fn is_exact(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| pool.is_exact())
     }
 
     /// What each row weighs in the sums: its own weight times that of its class; none when all are 1.
