@@ -108,11 +108,11 @@ class Deployed(Rejecting):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import autoactivator
-    >>> model = autoactivator.Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1])
+    >>> model = autoactivator.Consolidation(nodes=8).fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.export(Path(folder) / "small.aact")
     ...     autoactivator.load(Path(folder) / "small.aact")
-    Deployed()
+    Deployed() with 2 classes (0, 1), 9 nodes, 0.000 MB
     """
 
     def fit(self, X: Rows, y: Labels) -> Self:

@@ -130,7 +130,9 @@ def card(model: Learner, repo_id: str, record: Mapping[str, Any] | None = None) 
     core = model._learned()
     names, size = core.classes, json.loads(core.size)
     shown = ", ".join(f"`{name}`" for name in names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
-    keeps = "It also holds its memory, so it can learn more classes, and with it up to 4,096 of the rows that it learned."
+    keeps = (
+        "It also holds its memory, so it can learn more classes, and with it up to 4,096 of the rows that it learned."
+    )
     parts = [
         "---",
         "library_name: autoactivator",

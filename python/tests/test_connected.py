@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -117,7 +118,14 @@ def posted(address, body, password=None):
 def annotated(number, config, data, choice, action="ANNOTATION_CREATED"):
     """An event as in Label Studio's reference of webhooks."""
     value = {"choices": [choice]}
-    region = {"value": value, "id": "WArqkkifYE", "from_name": "digit", "to_name": "img", "type": "choices", "origin": "manual"}
+    region = {
+        "value": value,
+        "id": "WArqkkifYE",
+        "from_name": "digit",
+        "to_name": "img",
+        "type": "choices",
+        "origin": "manual",
+    }
     return {
         "action": action,
         "annotation": {
@@ -134,7 +142,13 @@ def annotated(number, config, data, choice, action="ANNOTATION_CREATED"):
             "completed_by": 1,
         },
         "task": {"id": 19, "data": data, "meta": {}, "is_labeled": True, "overlap": 1, "project": 2, "file_upload": 46},
-        "project": {"id": 2, "title": "New Project #2", "label_config": config, "control_weights": {}, "is_draft": False},
+        "project": {
+            "id": 2,
+            "title": "New Project #2",
+            "label_config": config,
+            "control_weights": {},
+            "is_draft": False,
+        },
     }
 
 
@@ -192,10 +206,18 @@ class TestLabelStudio:
             assert part in json.load(refused.value)["error"]["message"]
 
 
-def test_mlflow_keeps_models_and_figures(clusters, tmp_path, monkeypatch):
+@pytest.fixture
+def tracking(tmp_path, monkeypatch):
+    """MLflow in a folder of its own."""
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.chdir(tmp_path)
     import mlflow
+
+    mlflow.set_tracking_uri(tmp_path.as_uri())
+    return mlflow
+
+
+def test_mlflow_keeps_models_and_figures(clusters, tracking):
     from mlflow.models import infer_signature
 
     import autoactivator.mlflow
@@ -203,18 +225,17 @@ def test_mlflow_keeps_models_and_figures(clusters, tmp_path, monkeypatch):
     X, y = clusters
     model = Consolidation(nodes=8).fit(X, np.array(["a", "b", "c", "d"])[y])
     record = cil.run("digits", learners=["nearest-mean"], protocols=["task-batch=all"], seeds=1)
-    mlflow.set_tracking_uri(tmp_path.as_uri())
-    with mlflow.start_run() as run:
+    with tracking.start_run() as run:
         signature = infer_signature(X, model.predict(X), params={"reject": 0.0})
         info = autoactivator.mlflow.log_model(model, signature=signature, registered_model_name="birds")
         autoactivator.mlflow.log_record(record)
     again = autoactivator.mlflow.load_model("models:/birds/1")
     assert again._model.to_bytes() == model._model.to_bytes()
-    served = mlflow.pyfunc.load_model(info.model_uri)
+    served = tracking.pyfunc.load_model(info.model_uri)
     assert served.predict(X).tolist() == model.predict(X).tolist()
     far = np.full((1, 6), 9, np.float32)
     assert served.predict(far, params={"reject": 0.05}).tolist() == [None]
-    noted = mlflow.get_run(run.info.run_id).data
+    noted = tracking.get_run(run.info.run_id).data
     assert noted.metrics["nearest-mean/task-batch-all/aca"] == record["results"][0]["aca"]["mean"]
     assert noted.params == {"dataset": "digits", "scenario": "10/5"}
 
@@ -257,10 +278,30 @@ def test_no_place_of_this_machine_is_published(clusters, tmp_path):
 
     X, y = clusters
     model = Consolidation(nodes=8).fit(X, y)
-    identity = {"name": "sentences", "place": "/home/somebody/secret", "runtime": "ort", "sha256": "ab", "tokenizer": "cd"}
+    identity = {
+        "name": "sentences",
+        "place": "/home/somebody/secret",
+        "runtime": "ort",
+        "sha256": "ab",
+        "tokenizer": "cd",
+    }
     settings = {"output": "hidden", "pooling": "mean", "max_tokens": 9}
     model._model.set_origin(json.dumps({"text": {**identity, "settings": settings}}))
     published = _published(model, tmp_path, True)
     assert "secret" in model._model.origin and "secret" not in published._model.origin
     assert b"secret" not in Path(tmp_path, "model.aact").read_bytes()
     assert "pipeline_tag: text-classification" in card(published, "a/b")
+
+
+def test_every_snippet_of_the_page_runs(digits, serve, hub, tracking, tmp_path, monkeypatch):
+    X, _, y, _ = digits
+    Consolidation(image="8x8").fit(X, y).save(tmp_path / "model.aact")
+    address = serve().removeprefix("http://")
+    monkeypatch.setenv("HF_TOKEN", "hf_none")
+    text = (Path(__file__).resolve().parents[2] / "docs/connected.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    assert len(snippets) >= 6, "the page has lost its snippets"
+    scope = {}
+    for snippet in snippets:
+        exec(compile(snippet.replace("127.0.0.1:7878", address), "docs/connected.md", "exec"), scope)
+    assert json.loads((tmp_path / "labels.json").read_text())["classes"][9] == "9"

@@ -23,7 +23,12 @@ def run(folder, *words):
     """Runs a module in a folder, where it keeps what it remembers, and returns what it says."""
     environment = {**os.environ, "MYPY_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
-        [sys.executable, "-m", *map(str, words)], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-m", *map(str, words)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.returncode, done.stdout + done.stderr
 

@@ -201,13 +201,18 @@ pub(crate) fn check_number(rows: usize, limits: &Limits) -> Result<(), Problem> 
             "there is no row, no image and no sentence: give at least one",
         ));
     }
-    if rows > limits.rows {
-        return Err(Problem::too_large(format!(
-            "{rows} rows exceed the limit of {}: send fewer at a time",
-            limits.rows
-        )));
+    check_most(rows, limits)
+}
+
+/// Refuses more rows than are allowed.
+pub(crate) fn check_most(rows: usize, limits: &Limits) -> Result<(), Problem> {
+    if rows <= limits.rows {
+        return Ok(());
     }
-    Ok(())
+    Err(Problem::too_large(format!(
+        "{rows} rows exceed the limit of {}: send fewer at a time",
+        limits.rows
+    )))
 }
 
 /// Refuses an input that is empty or beyond a limit.

@@ -26,7 +26,9 @@ class Handler(BaseHTTPRequestHandler):
         if path.endswith("/preupload/main"):
             # Every file is small enough to be part of the commit.
             files = [file["path"] for file in json.loads(body)["files"]]
-            return self.answer({"files": [{"path": file, "uploadMode": "regular", "shouldIgnore": False} for file in files]})
+            return self.answer(
+                {"files": [{"path": file, "uploadMode": "regular", "shouldIgnore": False} for file in files]}
+            )
         if path.endswith("/commit/main"):
             for line in map(json.loads, body.splitlines()):
                 if line["key"] == "file":

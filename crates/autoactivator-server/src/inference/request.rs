@@ -181,6 +181,12 @@ fn refuse_memory(parameters: &Parameters) -> Result<(), Problem> {
 fn given<'a>(tensor: Tensor, binary: &'a [u8]) -> Result<Given<'a>, Problem> {
     refuse_memory(&tensor.parameters)?;
     let (shape, kind) = (&tensor.shape, tensor.datatype.as_str());
+    if kind != "BYTES" && !KINDS.contains(&kind) {
+        return Err(unknown_kind());
+    }
+    if shape.len() > 2 {
+        return Err(bad_shape(kind));
+    }
     let sized = tensor.parameters.binary_data_size.unwrap_or(0);
     if sized != binary.len() {
         return Err(Problem::bad_request(format!(
@@ -212,21 +218,22 @@ fn given<'a>(tensor: Tensor, binary: &'a [u8]) -> Result<Given<'a>, Problem> {
     let stated = shape.iter().try_fold(1usize, |all, &side| all.checked_mul(side));
     if stated != Some(found) || numbers.len() + items.len() != found {
         return Err(Problem::bad_request(format!(
-            "the tensor does not hold as many elements of {} as its shape {shape:?} says",
-            if KINDS.contains(&kind) {
-                kind
-            } else {
-                "its datatype"
-            }
+            "the tensor does not hold as many elements of {kind} as its shape {shape:?} says"
         )));
     }
     match (kind, &shape[..]) {
         ("BYTES", &[_] | &[_, 1]) => Ok(Given::Items(items)),
-        ("BYTES", _) => Err(Problem::bad_request("give sentences or images the shape [n]")),
-        (_, &[_, width]) if KINDS.contains(&kind) => Ok(Given::Rows(Table::new(numbers, width.max(1))?)),
-        (_, &[_, _]) => Err(unknown_kind()),
-        _ => Err(Problem::bad_request("give rows the shape [n, n_features]")),
+        (_, &[_, width]) if kind != "BYTES" => Ok(Given::Rows(Table::new(numbers, width.max(1))?)),
+        _ => Err(bad_shape(kind)),
     }
+}
+
+fn bad_shape(kind: &str) -> Problem {
+    Problem::bad_request(if kind == "BYTES" {
+        "give sentences or images the shape [n]"
+    } else {
+        "give rows the shape [n, n_features]"
+    })
 }
 
 /// The kinds of numbers that can be features.

@@ -122,9 +122,7 @@ pub fn tasks(content_type: &str, bytes: &[u8], limits: &Limits) -> Result<Tasks,
     }
     let body: Body = body::json(content_type, bytes)?;
     let interface = Interface::of(&body.label_config)?;
-    if body.tasks.len() > limits.rows {
-        body::check_number(body.tasks.len(), limits)?;
-    }
+    body::check_most(body.tasks.len(), limits)?;
     let items = body.tasks.iter().enumerate();
     let items = items
         .map(|(place, task)| item(&interface, task, place))
@@ -160,6 +158,7 @@ pub fn lesson(content_type: &str, bytes: &[u8], limits: &Limits) -> Result<Lesso
             "the webhook does not bring the task of each annotation along: let Label Studio send the payload",
         ));
     }
+    body::check_most(annotations.len(), limits)?;
     let mut lesson = Lesson {
         key: format!("label-studio {}", body.project.id),
         ..Lesson::default()

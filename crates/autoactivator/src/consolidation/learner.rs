@@ -457,6 +457,10 @@ impl Consolidation {
     /// The model that reads the recruited nodes.
     pub(super) fn read_out(&mut self) -> Result<Deployed, Error> {
         self.memory.gram.settle_factor();
+        if self.is_exact() {
+            // What follows from the last readout rounds by its own history.
+            self.memory.pending.give_up();
+        }
         let pool = self.recruited_pool(self.pool.as_deref().ok_or(Error::NothingLearned)?);
         if self.n_changes().is_none() {
             let witnesses = self.memory.witnesses.in_use().len();
@@ -517,7 +521,9 @@ impl Consolidation {
     fn by_sums(&mut self) -> Option<Solution> {
         self.memory.gram.settle();
         let (params, before) = (&self.params, self.deployed.as_ref());
-        let ridge = before.map(|before| before.readout.ridge);
+        let ridge = before
+            .filter(|_| !self.is_exact())
+            .map(|before| before.readout.ridge);
         let centred = Centred::new(&self.memory, &self.recruited);
         Some(Solution {
             readout: centred.readout(params.readout, params.ridge, params.shrinkage, ridge)?,
@@ -587,7 +593,7 @@ impl Consolidation {
             return;
         };
         let is_ready = self.n_changes().is_some() || self.memory.pending.n_rows() != Some(0.0);
-        if is_ready || !self.reads_whole_pool() {
+        if is_ready || self.is_exact() || !self.reads_whole_pool() {
             return;
         }
         let wanted = Wanted {
