@@ -20,7 +20,8 @@ class Consolidation(Rejecting):
     ----------
     pool : str, dict or None, default=None
         The candidate nodes: the name of a kind, such as ``"gaussian"``, or a kind with settings, as in an experiment
-        file: ``{"kind": "uniform", "scope": 0.5}``. None chooses convolution for images of at least 16 x 16 pixels, and
+        file: ``{"kind": "uniform", "scope": 0.5}``. ``"standard"`` is the same for everyone with the same backbone and
+        seed, so that all models over it merge. None chooses convolution for images of at least 16 x 16 pixels, and
         otherwise the features themselves and random nodes on them, by the width and the scales of the rows.
     image : str, tuple or None, default=None
         Shape of the image that a row holds, if it does: ``"28x28"``, ``"32x32x3"`` or ``(32, 32, 3)``.

@@ -252,9 +252,7 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     def _new_model(self) -> Model:
         """A new model with the estimator's parameters."""
-        random_state = getattr(self, "random_state", None)
-        if random_state is not None and not isinstance(random_state, (int, np.integer)):
-            self._drawn = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+        self.__dict__.pop("_drawn", None)
         return Model(self._kind, _as_json(self._parameters()))
 
     def _parameters(self) -> dict[str, Any]:
@@ -271,7 +269,11 @@ class Learner(ClassifierMixin, BaseEstimator):
         """The seed under scikit-learn's name. A generator gives one when a new model begins, which then keeps it."""
         if self.seed != 0:
             raise ParameterError("`seed` and `random_state` are two names of one parameter: leave one of them out")
-        return int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else self._drawn
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        if not hasattr(self, "_drawn"):
+            self._drawn = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return self._drawn
 
     def _threads(self) -> int:
         """On how many threads to work; 0 for all."""

@@ -37,6 +37,10 @@ def save_model(model: Learner, path: types.Path, mlflow_model: Model | None = No
     signature : mlflow.models.ModelSignature or None, default=None
         The types of what goes in and comes out. With a parameter ``reject``, the ``pyfunc`` takes that of ``predict``.
 
+    Returns
+    -------
+    None
+
     Examples
     --------
     >>> import tempfile
@@ -62,7 +66,9 @@ def save_model(model: Learner, path: types.Path, mlflow_model: Model | None = No
     described.save(str(folder / "MLmodel"))
 
 
-def log_model(model: Learner, name: str = "model", **options: Any) -> Any:
+def log_model(
+    model: Learner, name: str = "model", registered_model_name: str | None = None, signature: Any = None
+) -> Any:
     """Log a model to the current run, and register it if it is given a name there.
 
     Parameters
@@ -71,8 +77,10 @@ def log_model(model: Learner, name: str = "model", **options: Any) -> Any:
         The model.
     name : str, default="model"
         Its name in the run.
-    **options
-        Options of ``mlflow.models.Model.log``, such as ``registered_model_name`` and ``signature``.
+    registered_model_name : str or None, default=None
+        Its name in the registry, where this becomes the next version of it.
+    signature : mlflow.models.ModelSignature or None, default=None
+        The types of what goes in and comes out, as in :func:`save_model`.
 
     Returns
     -------
@@ -86,7 +94,14 @@ def log_model(model: Learner, name: str = "model", **options: Any) -> Any:
     """
     import autoactivator.mlflow as flavour
 
-    return Model.log(artifact_path=None, name=name, flavor=flavour, model=model, **options)
+    return Model.log(
+        artifact_path=None,
+        name=name,
+        flavor=flavour,
+        model=model,
+        registered_model_name=registered_model_name,
+        signature=signature,
+    )
 
 
 def load_model(model_uri: types.Path, label_type: types.LabelType = None) -> Learner:

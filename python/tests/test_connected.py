@@ -213,7 +213,7 @@ def tracking(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     import mlflow
 
-    mlflow.set_tracking_uri(tmp_path.as_uri())
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     return mlflow
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import autoactivator
+import autoactivator.hub
+import autoactivator.mlflow
 from autoactivator import cil, distributed, error, learner, rows, snapshot, summary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +50,7 @@ def public():
         autoactivator.Deployed,
     ]
     yield from [(name, getattr(distributed, name)) for name in distributed.__all__]
-    for module in [cil, rows, snapshot, summary]:
+    for module in [cil, rows, snapshot, summary, autoactivator.hub, autoactivator.mlflow]:
         for name, thing in inspect.getmembers(module, inspect.isfunction):
             if thing.__module__ == module.__name__ and not name.startswith("_"):
                 yield f"{module.__name__}.{name}", thing
