@@ -129,7 +129,7 @@ def card(model: Learner, repo_id: str, record: Mapping[str, Any] | None = None) 
     """
     core = model._learned()
     names, size = core.classes, json.loads(core.size)
-    shown = ", ".join(f"`{name}`" for name in names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+    shown = ", ".join(map(_quoted, names[:SHOWN])) + (", ..." if len(names) > SHOWN else "")
     keeps = (
         "It also holds its memory, so it can learn more classes, and with it up to 4,096 of the rows that it learned."
     )
@@ -180,6 +180,11 @@ def _rows(core: Model) -> str:
     """Where rows come from, in a sentence."""
     rows = f"A row has {core.n_features} features."
     return rows if core.public_origin is None else f"{rows} They come from {core.public_origin[1]}."
+
+
+def _quoted(name: str) -> str:
+    """A class name that means nothing in Markdown."""
+    return f"`{' '.join(name.split()).replace('`', chr(39))}`"
 
 
 def _accuracy(record: Mapping[str, Any]) -> str:

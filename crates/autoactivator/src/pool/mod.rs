@@ -223,7 +223,7 @@ impl PoolSpec {
         ),
         (
             "standard",
-            "The same for everyone with the same backbone and seed, so that all models over it merge",
+            "The same for everyone with this backbone and seed; models over it merge",
         ),
     ];
 
