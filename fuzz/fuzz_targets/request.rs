@@ -4,6 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use autoactivator_server::Limits;
 use autoactivator_server::body::{self, Input};
+use autoactivator_server::{inference, label_studio};
 
 // The first line is the content type.
 fuzz_target!(|request: &[u8]| {
@@ -34,6 +35,16 @@ fuzz_target!(|request: &[u8]| {
         check(&question.input, &limits, body);
     }
     let _ = body::merge(&content_type, body);
+    // Of a body with binary tensors, the content type is not looked at: here it says how many bytes are JSON.
+    let json_length = content_type.parse().ok();
+    if let Ok(question) = inference::request::read(json_length, body, &limits) {
+        assert!((0.0..=1.0).contains(&question.asked.reject));
+    }
+    let _ = label_studio::request::setup(&content_type, body);
+    let _ = label_studio::request::tasks(&content_type, body, &limits);
+    if let Ok(lesson) = label_studio::request::lesson(&content_type, body, &limits) {
+        assert!(lesson.items.len() == lesson.classes.len() && lesson.items.len() <= limits.rows);
+    }
 });
 
 fn check(input: &Input<'_>, limits: &Limits, body: &[u8]) {

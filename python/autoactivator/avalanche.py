@@ -3,9 +3,14 @@
 Only this module needs ``avalanche-lib`` and ``torch``: ``pip install autoactivator[avalanche]``.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from avalanche.training.templates import SupervisedTemplate
+from numpy.typing import NDArray
+
+from .learner import Learner
 
 LEAST = 1e-12
 """Replaces a probability of 0, whose logarithm is not finite."""
@@ -39,16 +44,16 @@ class Incremental(SupervisedTemplate):
     ...     strategy.eval(benchmark.test_stream)
     """
 
-    def __init__(self, *, backbone, learner, **template):
+    def __init__(self, *, backbone: torch.nn.Module, learner: Learner, **template: Any) -> None:
         super().__init__(
             model=backbone, optimizer=None, criterion=torch.nn.CrossEntropyLoss(), train_epochs=1, **template
         )
         self.learner = learner
 
-    def make_optimizer(self, **_):
+    def make_optimizer(self, **_: Any) -> None:
         """Do nothing: there is nothing to optimise."""
 
-    def training_epoch(self, **_):
+    def training_epoch(self, **_: Any) -> None:
         """Compute the features of all rows, then learn them."""
         features, labels = [], []
         for self.mbatch in self.dataloader:
@@ -57,7 +62,7 @@ class Incremental(SupervisedTemplate):
             labels.append(self.mb_y.cpu().numpy())
         self.learner.partial_fit(np.concatenate(features), np.concatenate(labels))
 
-    def features(self):
+    def features(self) -> NDArray[np.float32]:
         """The features of the current batch.
 
         Returns
@@ -70,7 +75,7 @@ class Incremental(SupervisedTemplate):
             features = self.model(self.mb_x)
         return features.detach().cpu().numpy().reshape(len(self.mb_y), -1)
 
-    def forward(self):
+    def forward(self) -> torch.Tensor:
         """Predict the current batch.
 
         Returns

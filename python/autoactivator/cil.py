@@ -8,25 +8,32 @@ import json
 import operator
 import os
 import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core, rows
+from .types import Labels, Path, Rows
+
+if TYPE_CHECKING:
+    from .learner import Learner
 
 
 def run(
-    dataset="digits",
-    tasks=None,
-    learners=(),
-    protocols=(),
-    seeds=None,
-    seed=0,
-    online=False,
-    reactivation=None,
-    consolidation=None,
-    data_dir=None,
-    sections=(),
-):
+    dataset: Path | tuple[Rows, Labels, Rows, Labels] = "digits",
+    tasks: str | None = None,
+    learners: Sequence[str] = (),
+    protocols: Sequence[str] = (),
+    seeds: int | None = None,
+    seed: int = 0,
+    online: bool = False,
+    reactivation: Mapping[str, Any] | None = None,
+    consolidation: Mapping[str, Any] | None = None,
+    data_dir: Path | None = None,
+    sections: Sequence[str] = (),
+) -> dict[str, Any]:
     """Evaluate learners: learn a data set task by task, and test after each task.
 
     Parameters
@@ -71,8 +78,11 @@ def run(
     >>> record["scenario"], round(record["results"][0]["aca"]["mean"])
     ('10/5', 92)
     """
-    given = None if isinstance(dataset, (str, os.PathLike)) else _in_memory(*dataset)
-    name = os.fspath(dataset) if given is None else given[0]
+    if isinstance(dataset, (str, os.PathLike)):
+        name, given = os.fspath(dataset), None
+    else:
+        given = _in_memory(*dataset)
+        name = given[0]
     changes = {
         "tasks": tasks,
         "online": online,
@@ -91,7 +101,41 @@ def run(
     return record
 
 
-def tasks(y, scenario, seed=0):
+def data(
+    dataset: Path = "digits", data_dir: Path | None = None
+) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[np.float32], NDArray[Any]]:
+    """Read a data set by name or path, as :func:`run` does.
+
+    Parameters
+    ----------
+    dataset : str or path-like, default="digits"
+        ``"digits"`` (built in), ``"mnist"`` and the like, a folder, or a table, of which one row in five is for testing.
+    data_dir : path-like or None, default=None
+        Folder that holds the data sets known by name; None takes the environment variable ``AUTOACTIVATOR_DATA``.
+
+    Returns
+    -------
+    X_train, y_train, X_test, y_test : ndarray
+        Rows to learn from and their labels, then rows to be examined on and theirs.
+
+    Examples
+    --------
+    >>> from autoactivator import cil
+    >>> X, y, X_test, y_test = cil.data("digits")
+    >>> X.shape, X_test.shape, y[:3]
+    ((1434, 64), (363, 64), array([0, 1, 2]))
+    """
+    folder = data_dir or os.environ.get("AUTOACTIVATOR_DATA") or None
+    names, *parts = _core.data(os.fspath(dataset), folder)
+    labels = rows.named(names)
+    (x, y), (x_test, y_test) = [
+        (np.frombuffer(x, np.float32).reshape(-1, width), labels[np.frombuffer(codes, np.uint32)])
+        for x, width, codes in parts
+    ]
+    return x, y, x_test, y_test
+
+
+def tasks(y: Labels, scenario: str, seed: int = 0) -> list[NDArray[Any]]:
     """Assign classes to tasks, as :func:`run` does.
 
     Parameters
@@ -118,7 +162,7 @@ def tasks(y, scenario, seed=0):
     return [distinct[places] for places in _core.deal(scenario, rows.names(distinct), seed)]
 
 
-def task_sizes(scenario, n_classes):
+def task_sizes(scenario: str, n_classes: int) -> list[int]:
     """The number of classes of each task.
 
     Parameters
@@ -142,7 +186,7 @@ def task_sizes(scenario, n_classes):
     return _core.task_sizes(scenario, n_classes)
 
 
-def meaning(protocol):
+def meaning(protocol: str) -> str:
     """What a protocol tells the learner, in one sentence.
 
     Parameters
@@ -164,7 +208,14 @@ def meaning(protocol):
     return _core.protocol(protocol)[1]
 
 
-def accuracy(learner, X, y, tasks, protocol="instance", seed=0):
+def accuracy(
+    learner: "Learner",
+    X: Rows,
+    y: Labels,
+    tasks: Sequence[ArrayLike],
+    protocol: str = "instance",
+    seed: int = 0,
+) -> list[float]:
     """Test a learner on all tasks seen so far: one row of the accuracy matrix.
 
     Parameters
@@ -202,7 +253,7 @@ def accuracy(learner, X, y, tasks, protocol="instance", seed=0):
     )
 
 
-def metrics(R):
+def metrics(R: Sequence[Sequence[float]]) -> dict[str, float]:
     """Summarise an accuracy matrix.
 
     Parameters
@@ -224,7 +275,7 @@ def metrics(R):
     return dict(zip(("aca", "aia", "bwt", "forgetting"), _core.metrics([list(row) for row in R]), strict=True))
 
 
-def plot(record, ax=None):
+def plot(record: Mapping[str, Any], ax: Any = None) -> Any:
     """Draw the accuracy after each task; needs matplotlib.
 
     Parameters
@@ -260,6 +311,8 @@ def plot(record, ax=None):
     return ax
 
 
-def _in_memory(x_train, y_train, x_test, y_test):
+def _in_memory(
+    x_train: Rows, y_train: Labels, x_test: Rows, y_test: Labels
+) -> tuple[str, NDArray[np.float32], list[str], NDArray[np.float32], list[str]]:
     named = [[str(label) for label in np.asarray(y).tolist()] for y in (y_train, y_test)]
     return "arrays", rows.rows(x_train), named[0], rows.rows(x_test), named[1]

@@ -8,15 +8,26 @@ import http.client
 import json
 import os
 import uuid
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any, Self, TypeAlias
 from urllib.parse import quote, urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import error, rows, text
 from .learner import Learned
 from .rows import fraction
 from .snapshot import KINDS
+from .types import File, Found, Label, Labels, LabelType, Weights
+from .types import Rows as Arrays
+
+Rows: TypeAlias = Arrays | Sequence[File]
+"""Rows, sentences, or image files."""
+
+Body: TypeAlias = tuple[str, bytes]
+"""The content type of a body, and the body."""
 
 
 class Client:
@@ -50,13 +61,19 @@ class Client:
     array(['high'], dtype='<U4')
     """
 
-    def __init__(self, url, token=None, label_type=None, timeout=120.0):
+    learned_: Learned
+
+    def __init__(
+        self, url: str, token: str | None = None, label_type: LabelType = None, timeout: float = 120.0
+    ) -> None:
         self.url = url
         self.token = token
         self.label_type = label_type
         self.timeout = timeout
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Rows, y: Labels, classes: object = None, sample_weight: Weights | None = None
+    ) -> Self:
         """Learn one more task. When this returns, it is on the server's disk.
 
         Parameters
@@ -86,7 +103,7 @@ class Client:
         self.learned_.warn()
         return self
 
-    def unlearn(self, X, y, sample_weight=None):
+    def unlearn(self, X: Rows, y: Labels, sample_weight: Weights | None = None) -> Self:
         """Unlearn rows: afterwards the memory is what it would have been without them.
 
         A class with no rows left is no longer known.
@@ -113,7 +130,7 @@ class Client:
         self._send("POST", "/v1/unlearn", *self._lesson(X, y, sample_weight))
         return self
 
-    def drop_class(self, label):
+    def drop_class(self, label: Label) -> Self:
         """Forget a class.
 
         Parameters
@@ -134,7 +151,7 @@ class Client:
         self._send("DELETE", "/v1/classes/" + quote(rows.name(label), safe=""))
         return self
 
-    def rename_class(self, old, new):
+    def rename_class(self, old: Label, new: Label) -> Self:
         """Rename a class; everything learned about it stays.
 
         Parameters
@@ -155,10 +172,10 @@ class Client:
         >>> Client("http://127.0.0.1:7878").rename_class(5, "five")  # doctest: +SKIP
         """
         address = "/v1/classes/" + quote(rows.name(old), safe="") + "/rename"
-        self._send("POST", address, "application/json", json.dumps({"name": rows.name(new)}))
+        self._send("POST", address, "application/json", json.dumps({"name": rows.name(new)}).encode())
         return self
 
-    def merge(self, other, base=None):
+    def merge(self, other: File, base: File | None = None) -> Self:
         """Add everything that another model over the same pool has learned.
 
         Parameters
@@ -184,7 +201,7 @@ class Client:
         self._send("POST", "/v1/merge", *_form(fields))
         return self
 
-    def predict(self, X, reject=0.0):
+    def predict(self, X: Rows, reject: float | str = 0.0) -> Found:
         """Predict the label of each row, judged alone.
 
         Parameters
@@ -211,7 +228,7 @@ class Client:
         labels = self._by_name({name for name in found if name is not None})
         return np.array([labels.get(name) for name in found], dtype=object if reject > 0 else None)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> NDArray[np.float64]:
         """Predict the probability of every class.
 
         Parameters
@@ -232,12 +249,12 @@ class Client:
         """
         found = [answer["probabilities"] for answer in self._ask(X, {"proba": True})]
         labels = self._by_name(found[0].keys())
-        names = sorted(found[0], key=labels.get)
-        found = np.array([[probabilities[name] for name in names] for probabilities in found])
+        names = sorted(found[0], key=lambda name: labels[name])
+        rounded = np.array([[probabilities[name] for name in names] for probabilities in found])
         # The server rounds them to single precision.
-        return found / found.sum(axis=1, keepdims=True)
+        return rounded / rounded.sum(axis=1, keepdims=True)
 
-    def download(self, what="memory"):
+    def download(self, what: str = "memory") -> bytes:
         """Download the model as a file.
 
         Parameters
@@ -260,7 +277,7 @@ class Client:
         return self._send("GET", f"/v1/download/{what}")
 
     @property
-    def classes_(self):
+    def classes_(self) -> Found:
         """All labels learned so far, sorted.
 
         Returns
@@ -277,7 +294,7 @@ class Client:
         return np.sort(self._labels(self._names()))
 
     @property
-    def growth_(self):
+    def growth_(self) -> list[dict[str, Any]]:
         """How the model grew: one record per task, as for the estimators.
 
         Returns
@@ -292,23 +309,23 @@ class Client:
         """
         return json.loads(self._send("GET", "/v1/growth"))["growth"]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Client({self.url!r})"
 
     # Internals.
 
-    def _names(self):
+    def _names(self) -> list[str]:
         return [found["class"] for found in json.loads(self._send("GET", "/v1/classes"))["classes"]]
 
-    def _by_name(self, answered):
+    def _by_name(self, answered: Iterable[str]) -> dict[str, Any]:
         """The label of each class by name, including classes in an answer that were dropped since."""
         names = list(dict.fromkeys([*self._names(), *answered]))
         return dict(zip(names, self._labels(names).tolist(), strict=True))
 
-    def _labels(self, names):
+    def _labels(self, names: Sequence[str]) -> NDArray[Any]:
         return rows.named(names, KINDS.get(self.label_type))
 
-    def _takes_texts(self, X):
+    def _takes_texts(self, X: Any) -> bool:
         """Whether X is to be sent as sentences; a list of strings may also be one of files."""
         if not isinstance(X, (list, tuple)):
             return text.sentences(X) is not None
@@ -316,7 +333,7 @@ class Client:
             return False
         return json.loads(self._send("GET", "/v1/model"))["takes"] == "texts"
 
-    def _ask(self, X, options):
+    def _ask(self, X: Any, options: dict[str, Any]) -> list[dict[str, Any]]:
         if self._takes_texts(X):
             asked = _json({"texts": text.sentences(X), **options})
         elif _are_images(X):
@@ -326,10 +343,10 @@ class Client:
             asked = _json({**_named_rows(X), **options})
         return json.loads(self._send("POST", "/v1/predict", *asked))["answers"]
 
-    def _lesson(self, X, y, sample_weight):
+    def _lesson(self, X: Any, y: Labels, sample_weight: Weights | None) -> Body:
         return _lesson(X, y, sample_weight, self._takes_texts(X))
 
-    def _send(self, method, path, content_type=None, body=None):
+    def _send(self, method: str, path: str, content_type: str | None = None, body: bytes | None = None) -> bytes:
         """Sends one request, and raises the exception that the server reports."""
         url = urlsplit(self.url)
         kind = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}.get(url.scheme)
@@ -350,7 +367,7 @@ class Client:
         return content
 
 
-def _problem(response, content):
+def _problem(response: http.client.HTTPResponse, content: bytes) -> Exception:
     """The exception for an answer that reports an error."""
     try:
         problem = json.loads(content)["error"]
@@ -364,7 +381,7 @@ def _problem(response, content):
     return error.ServerError(message, kind, response.status, None if wait is None else float(wait))
 
 
-def _lesson(X, y, sample_weight, as_texts):
+def _lesson(X: Any, y: Labels, sample_weight: Weights | None, as_texts: bool) -> Body:
     distinct, codes = rows.labels(y)
     names = rows.names(distinct)
     classes = [names[code] for code in codes]
@@ -384,7 +401,7 @@ def _lesson(X, y, sample_weight, as_texts):
     return _form(fields)
 
 
-def _weights(sample_weight, n_rows):
+def _weights(sample_weight: Weights | None, n_rows: int) -> list[float] | None:
     """Weights as a list. JSON has only finite numbers; the message is the method's own."""
     weights = rows.weights(sample_weight, n_rows)
     if weights is None:
@@ -397,21 +414,21 @@ def _weights(sample_weight, n_rows):
     return weights.tolist()
 
 
-def _named_rows(X):
+def _named_rows(X: Any) -> dict[str, Any]:
     """Rows, with the names of their columns if they have any."""
     names = rows.columns(X)
     return {"rows": _finite(rows.rows(X)), **({} if names is None else {"features": names})}
 
 
-def _are_images(X):
+def _are_images(X: Any) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], (str, bytes, os.PathLike))
 
 
-def _content(file):
+def _content(file: File) -> bytes:
     return file if isinstance(file, bytes) else Path(file).read_bytes()
 
 
-def _finite(x):
+def _finite(x: NDArray[np.float32]) -> list[list[float]]:
     """Rows as lists. JSON has only finite numbers; the message is the method's own."""
     places = np.argwhere(~np.isfinite(x))
     if len(places):
@@ -422,11 +439,11 @@ def _finite(x):
     return x.tolist()
 
 
-def _json(body):
+def _json(body: dict[str, Any]) -> Body:
     return "application/json", json.dumps(body).encode()
 
 
-def _form(fields):
+def _form(fields: list[tuple[str, bytes]]) -> Body:
     boundary = uuid.uuid4().hex
     head = 'Content-Disposition: form-data; name="{}"'
     parts = [

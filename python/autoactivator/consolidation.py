@@ -1,23 +1,27 @@
 """Consolidation: one additive memory for all tasks. Order does not matter, models merge, and rows can be unlearned."""
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from . import rows
 from .deployed import Rejecting
 from .error import ParameterError
-from .learner import Learner
+from .text import TextEncoder
+from .types import Image, Label, Labels, Path, Rows, Weights
 
 
-class Consolidation(Rejecting, Learner):
+class Consolidation(Rejecting):
     """One additive memory for all tasks: new classes at any time, no old rows, no forgetting.
 
     Parameters
     ----------
     pool : str, dict or None, default=None
         The candidate nodes: the name of a kind, such as ``"gaussian"``, or a kind with settings, as in an experiment
-        file: ``{"kind": "uniform", "scope": 0.5}``. None chooses convolution for images of at least 16 x 16 pixels, and
+        file: ``{"kind": "uniform", "scope": 0.5}``. ``"standard"`` is the same for everyone with the same backbone and
+        seed, so that all models over it merge. None chooses convolution for images of at least 16 x 16 pixels, and
         otherwise the features themselves and random nodes on them, by the width and the scales of the rows.
     image : str, tuple or None, default=None
         Shape of the image that a row holds, if it does: ``"28x28"``, ``"32x32x3"`` or ``(32, 32, 3)``.
@@ -61,6 +65,14 @@ class Consolidation(Rejecting, Learner):
         with, and else ``"minilm"``. It may be given at any time, and is never needed for rows of numbers.
     seed : int, default=0
         Seed for everything random.
+    random_state : int, RandomState or None, default=None
+        The seed under scikit-learn's name; a generator gives one with each ``fit``.
+    class_weight : dict, "balanced" or None, default=None
+        `class_weights` under scikit-learn's name.
+    n_jobs : int or None, default=None
+        Number of threads; None and -1 take all. The results are the same.
+    verbose : int, default=0
+        Above 0, each task that was learned is told in one line.
 
     Attributes
     ----------
@@ -83,25 +95,29 @@ class Consolidation(Rejecting, Learner):
 
     def __init__(
         self,
-        pool=None,
-        image=None,
-        max_nodes=None,
-        nodes_per_class=None,
-        r=0.9,
-        expected_gain=0.0,
-        nodes=None,
-        readout="blend",
-        prior="cautious",
-        witnesses=2048,
-        ridge=None,
-        shrinkage=1e-3,
-        precision="f32",
-        fading=1.0,
-        class_weights=None,
-        private=False,
-        backbone=None,
-        seed=0,
-    ):
+        pool: str | Mapping[str, Any] | None = None,
+        image: Image | None = None,
+        max_nodes: int | None = None,
+        nodes_per_class: int | None = None,
+        r: float = 0.9,
+        expected_gain: float = 0.0,
+        nodes: int | None = None,
+        readout: str = "blend",
+        prior: str = "cautious",
+        witnesses: int = 2048,
+        ridge: float | None = None,
+        shrinkage: float = 1e-3,
+        precision: str = "f32",
+        fading: float = 1.0,
+        class_weights: Mapping[Any, float] | str | None = None,
+        private: bool = False,
+        backbone: Path | TextEncoder | None = None,
+        seed: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.pool = pool
         self.image = image
         self.max_nodes = max_nodes
@@ -120,29 +136,36 @@ class Consolidation(Rejecting, Learner):
         self.private = private
         self.backbone = backbone
         self.seed = seed
+        self.random_state = random_state
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     _kind = "consolidation"
 
-    def _parameters(self):
+    def _parameters(self) -> dict[str, Any]:
         parameters = super()._parameters()
-        if isinstance(self.class_weights, str):
-            parameters["prior"] = self._balanced()
-            del parameters["class_weights"]
-        elif self.class_weights is not None:
-            parameters["class_weights"] = {rows.name(label): w for label, w in self.class_weights.items()}
+        if self.class_weight is not None and self.class_weights is not None:
+            raise ParameterError("`class_weights` and `class_weight` are two names of one parameter: leave one of them out")
+        weights = self.class_weights if self.class_weight is None else self.class_weight
+        if isinstance(weights, str):
+            parameters["prior"] = self._balanced(weights)
+            parameters.pop("class_weights", None)
+        elif weights is not None:
+            parameters["class_weights"] = {rows.name(label): w for label, w in weights.items()}
         return parameters
 
-    def _balanced(self):
+    def _balanced(self, weights: str) -> str:
         """The prior that ``class_weights="balanced"`` asks for."""
-        if self.class_weights != "balanced":
+        if weights != "balanced":
             raise ParameterError(
-                f"parameter `class_weights` is {self.class_weights!r}: give \"balanced\", or a dict of labels and weights"
+                f"parameter `class_weights` is {weights!r}: give \"balanced\", or a dict of labels and weights"
             )
         if self.prior == "seen":
             raise ParameterError('`class_weights="balanced"` and `prior="seen"` contradict each other: leave one out')
         return "equal"
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Labels, sample_weight: Weights | None = None) -> Self:
         """Learn from scratch: all rows are one task.
 
         Parameters
@@ -170,7 +193,9 @@ class Consolidation(Rejecting, Learner):
         """
         return self._learn(X, y, self._new_model(), np.empty(0), sample_weight)
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Rows, y: Labels, classes: object = None, sample_weight: Weights | None = None
+    ) -> Self:
         """Learn one more task. Its classes may be new and need not be declared in advance.
 
         Parameters
@@ -199,7 +224,7 @@ class Consolidation(Rejecting, Learner):
         return self._learn_more(X, y, sample_weight)
 
     @property
-    def growth_(self):
+    def growth_(self) -> list[dict[str, Any]]:
         """How the model grew: one record per task, ready for ``pandas.DataFrame(model.growth_)``.
 
         Returns
@@ -215,9 +240,10 @@ class Consolidation(Rejecting, Learner):
         >>> growth[0]["rows"], growth[0]["classes"]
         (4.0, 2)
         """
-        return json.loads(self._learned().growth)
+        growth: list[dict[str, Any]] = json.loads(self._learned().growth)
+        return growth
 
-    def merge(self, other, base=None):
+    def merge(self, other: Self | Sequence[Self], base: Self | None = None) -> Self:
         """Add everything that other models over the same pool have learned.
 
         Parameters
@@ -245,7 +271,7 @@ class Consolidation(Rejecting, Learner):
         """
         return self._merge(other, base)
 
-    def unlearn(self, X, y, sample_weight=None):
+    def unlearn(self, X: Rows, y: Labels, sample_weight: Weights | None = None) -> Self:
         """Unlearn rows: afterwards the memory is what it would have been without them.
 
         A class with no rows left is no longer known.
@@ -279,7 +305,7 @@ class Consolidation(Rejecting, Learner):
         self._keep(model, self._labels)
         return self
 
-    def drop_class(self, label):
+    def drop_class(self, label: Label) -> Self:
         """Forget a class.
 
         Parameters
@@ -301,7 +327,7 @@ class Consolidation(Rejecting, Learner):
         """
         return self._drop_class(label)
 
-    def rename_class(self, old, new):
+    def rename_class(self, old: Label, new: Label) -> Self:
         """Give a class another label; everything learned about it stays.
 
         Parameters
@@ -328,7 +354,7 @@ class Consolidation(Rejecting, Learner):
         self._keep(model, self._labels, np.asarray([new]))
         return self
 
-    def export(self, path, half=False):
+    def export(self, path: Path, half: bool = False) -> None:
         """Write only the deployed model, which predicts but does not learn; :func:`autoactivator.load` reads it.
 
         Parameters

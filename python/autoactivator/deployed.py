@@ -1,15 +1,20 @@
 """The deployed model: the recruited nodes and their readout, which is all that prediction needs."""
 
-import numpy as np
+from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import Model
 from .learner import Learner
 from .rows import fraction
+from .types import Found, Labels, Rows
 
 
-class Rejecting:
+class Rejecting(Learner):
     """For every model with a readout: answer "unknown", and export to ONNX."""
 
-    def predict(self, X, reject=0.0):
+    def predict(self, X: Rows, reject: float | str = 0.0) -> Found:
         """Predict the label of each row, judged alone.
 
         Parameters
@@ -43,7 +48,7 @@ class Rejecting:
         found[unknown] = None
         return found
 
-    def known(self, X):
+    def known(self, X: Rows) -> NDArray[np.float64]:
         """How well known each row is: the share of known rows that are at least as strange.
 
         Parameters
@@ -66,7 +71,7 @@ class Rejecting:
         """
         return self._ask("known", X)
 
-    def to_onnx(self):
+    def to_onnx(self) -> bytes:
         """The deployed model as an ONNX graph, which any ONNX runtime can run.
 
         Returns
@@ -86,7 +91,7 @@ class Rejecting:
         return self._learned().to_onnx()
 
 
-class Deployed(Rejecting, Learner):
+class Deployed(Rejecting):
     """A model that was exported without its memory: it predicts, and refuses to learn.
 
     :func:`autoactivator.load` reads it from a file written by :meth:`Consolidation.export` or ``autoactivator export``.
@@ -103,14 +108,14 @@ class Deployed(Rejecting, Learner):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import autoactivator
-    >>> model = autoactivator.Consolidation().fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1])
+    >>> model = autoactivator.Consolidation(nodes=8).fit([[0.0], [0.1], [0.9], [1.0]], [0, 0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.export(Path(folder) / "small.aact")
     ...     autoactivator.load(Path(folder) / "small.aact")
-    Deployed()
+    Deployed() with 2 classes (0, 1), 9 nodes, 0.000 MB
     """
 
-    def fit(self, X, y):
+    def fit(self, X: Rows, y: Labels) -> Self:
         """Refuse to learn.
 
         Parameters
@@ -127,5 +132,5 @@ class Deployed(Rejecting, Learner):
         """
         return self.partial_fit(X, y)
 
-    def _new_model(self):
+    def _new_model(self) -> Model:
         raise TypeError("a deployed model comes from a file: use autoactivator.load")

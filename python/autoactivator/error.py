@@ -227,7 +227,7 @@ class ServerError(AutoActivatorError):
         Seconds to wait before trying again.
     """
 
-    def __init__(self, message, kind, status, retry_after=None):
+    def __init__(self, message: str, kind: str, status: int, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.status = status

@@ -6,25 +6,33 @@ and an estimator changes only after the model has learned.
 
 import json
 import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import estimator_html_repr
+from sklearn.utils import check_random_state, estimator_html_repr
 
 from . import rows, text
-from ._core import Model
+from ._core import Encoder, Model
 from .error import FeatureCountError, NoFeaturesError, ParameterError, TooFewRowsError
-from .summary import html
+from .summary import html, line
+from .types import Found, Label, Labels, Path, Rows, Weights
+
+OF_PYTHON = frozenset({"backbone", "class_weight", "n_jobs", "random_state", "verbose"})
+"""Arguments of the estimators that are no parameters of the method."""
 
 
-class Learned(dict):
+class Learned(dict[str, Any]):
     """What was understood of a task; printed, it is the line that the command line shows."""
 
-    def __repr__(self):
-        return self["summary"]
+    def __repr__(self) -> str:
+        return str(self["summary"])
 
-    def warn(self):
+    def warn(self) -> None:
         """Warns of what may be a mistake."""
         for warning in self.get("warnings", []):
             warnings.warn(warning, stacklevel=4)
@@ -47,7 +55,18 @@ class Learner(ClassifierMixin, BaseEstimator):
         their numbers of rows, ``seconds``, ``warnings``, and all of it in one line as ``summary``.
     """
 
-    def fit(self, X, y):
+    classes_: Found
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    learned_: Learned
+
+    if TYPE_CHECKING:
+        # These are scikit-learn's, which has no types.
+        def score(self, X: Rows, y: Labels, sample_weight: Weights | None = None) -> float: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+
+    def fit(self, X: Rows, y: Labels) -> Self:
         """Learn from scratch: all rows are one task.
 
         Parameters
@@ -70,7 +89,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         """
         return self._learn(X, y, self._new_model(), np.empty(0))
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: Rows, y: Labels, classes: object = None) -> Self:
         """Learn one more task. Its classes may be new and need not be declared in advance.
 
         Parameters
@@ -96,7 +115,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         """
         return self._learn_more(X, y)
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Found:
         """Predict the label of each row, judged alone.
 
         Parameters
@@ -117,7 +136,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         """
         return self._labelled(self._ask("predict", X))
 
-    def predict_groups(self, X, group="all"):
+    def predict_groups(self, X: Rows, group: int | str = "all") -> Found:
         """Predict the label of each row, in groups whose rows come from one task: the paper's protocol.
 
         Parameters
@@ -143,7 +162,7 @@ class Learner(ClassifierMixin, BaseEstimator):
             raise ParameterError(f"parameter `group` is {group!r}: must be a number of rows above 0, or all")
         return self._labelled(self._ask("predict_groups", X, None if group == "all" else int(group)))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> NDArray[np.float64]:
         """Predict the probability of every class.
 
         Parameters
@@ -167,7 +186,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         # The model rounds them to single precision.
         return probabilities / probabilities.sum(axis=1, keepdims=True)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> NDArray[np.float64]:
         """Score every class. The class with the highest score is predicted.
 
         Parameters
@@ -190,7 +209,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         scores = self._columns("scores", X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Write a model file, which the command line can also read and write.
 
         Parameters
@@ -212,7 +231,7 @@ class Learner(ClassifierMixin, BaseEstimator):
         self._learned().save(path)
 
     @property
-    def size_(self):
+    def size_(self) -> dict[str, int]:
         """How large the model is now.
 
         Returns
@@ -231,33 +250,55 @@ class Learner(ClassifierMixin, BaseEstimator):
 
     # Internals.
 
-    def _new_model(self):
+    def _new_model(self) -> Model:
         """A new model with the estimator's parameters."""
+        self.__dict__.pop("_drawn", None)
         return Model(self._kind, _as_json(self._parameters()))
 
-    def _parameters(self):
+    def _parameters(self) -> dict[str, Any]:
         """The parameters under their names in the method; None is left out and gets the method's default."""
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
-        parameters.pop("backbone", None)
+        given = self.get_params(deep=False).items()
+        parameters = {name: value for name, value in given if value is not None and name not in OF_PYTHON}
+        if getattr(self, "random_state", None) is not None:
+            parameters["seed"] = self._seed()
         if isinstance(parameters.get("image"), (tuple, list)):
             parameters["image"] = "x".join(str(side) for side in parameters["image"])
         return parameters
 
-    def _has_learned(self):
+    def _seed(self) -> int:
+        """The seed under scikit-learn's name. A generator gives one when a new model begins, which then keeps it."""
+        if self.seed != 0:
+            raise ParameterError("`seed` and `random_state` are two names of one parameter: leave one of them out")
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        if not hasattr(self, "_drawn"):
+            self._drawn = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return self._drawn
+
+    def _threads(self) -> int:
+        """On how many threads to work; 0 for all."""
+        n_jobs = getattr(self, "n_jobs", None)
+        if n_jobs == 0:
+            raise ParameterError("parameter `n_jobs` is 0: must be a number of threads above 0, or -1 for all of them")
+        return 0 if n_jobs is None else effective_n_jobs(n_jobs)
+
+    def _has_learned(self) -> bool:
         return getattr(self, "_model", None) is not None
 
-    def _model_or_new(self):
+    def _model_or_new(self) -> Model:
         """The model, or a new one, which raises the right error when asked to predict."""
-        return self._model if self._has_learned() else self._new_model()
+        model = self._model if self._has_learned() else self._new_model()
+        model.set_threads(self._threads())
+        return model
 
-    def _learned(self):
+    def _learned(self) -> Model:
         model = self._model_or_new()
         if model.n_features is None:
             model.predict(np.empty((0, 1), dtype=np.float32))
         return model
 
     @contextmanager
-    def _taking_parameters(self):
+    def _taking_parameters(self) -> Iterator[None]:
         """Passes parameters that were set since the last task to the model, which refuses those that are fixed.
 
         If learning fails, they are taken back.
@@ -270,17 +311,20 @@ class Learner(ClassifierMixin, BaseEstimator):
             self._model.set_parameters(json.dumps({name: before[name] for name in changed}))
             raise
 
-    def _changed_parameters(self):
+    def _changed_parameters(self) -> dict[str, Any]:
         made, asked = json.loads(self._made_with), json.loads(_as_json(self._parameters()))
         return {name: asked.get(name) for name in made.keys() | asked.keys() if made.get(name) != asked.get(name)}
 
-    def _learn_more(self, X, y, sample_weight=None):
+    def _learn_more(self, X: Rows, y: Labels, sample_weight: Weights | None = None) -> Self:
         if not self._has_learned():
             return self._learn(X, y, self._new_model(), np.empty(0), sample_weight)
         with self._taking_parameters():
             return self._learn(X, y, self._model, self._labels, sample_weight)
 
-    def _learn(self, X, y, model, known, sample_weight=None):
+    def _learn(
+        self, X: Rows, y: Labels, model: Model, known: NDArray[Any], sample_weight: Weights | None = None
+    ) -> Self:
+        model.set_threads(self._threads())
         x, (distinct, codes) = self._rows(X, model), rows.labels(y)
         weights = rows.weights(sample_weight, len(x))
         with self._in_words_of_sklearn(x):
@@ -291,25 +335,27 @@ class Learner(ClassifierMixin, BaseEstimator):
         self._made_with = _as_json(self._parameters())
         self.learned_ = Learned(summary=summary, **json.loads(learned))
         self.learned_.warn()
-        self.n_features_in_ = model.n_features
+        self.n_features_in_ = x.shape[1]
+        if getattr(self, "verbose", 0):
+            print(self.learned_)
         return self
 
-    def _merge(self, other, base):
+    def _merge(self, other: Self | Sequence[Self], base: Self | None) -> Self:
         """Takes in one or several other models; what a common base had learned counts once."""
-        others = list(other) if isinstance(other, (list, tuple)) else [other]
+        others: list[Self] = [other] if isinstance(other, Learner) else list(other)
         theirs = [one._learned() for one in others]
         model = self._learned()
         model.merge(theirs, None if base is None else base._learned())
         self._keep(model, self._labels, *(one._labels for one in others))
         return self
 
-    def _drop_class(self, label):
+    def _drop_class(self, label: Label) -> Self:
         model = self._learned()
         model.drop_class(rows.name(label))
         self._keep(model, self._labels)
         return self
 
-    def _rows(self, X, model):
+    def _rows(self, X: Rows, model: Model) -> NDArray[np.float32]:
         """Rows in the order of the model's features, or those of sentences."""
         sentences = text.sentences(X)
         if sentences is not None:
@@ -320,11 +366,11 @@ class Learner(ClassifierMixin, BaseEstimator):
         places = None if columns is None else model.places(columns)
         return x if places is None else np.ascontiguousarray(x[:, places])
 
-    def _encoder(self, model):
+    def _encoder(self, model: Model) -> Encoder:
         """The encoder of sentences: the one that was given, or that the model was learned with, or the usual one."""
         return text.encoder(getattr(self, "backbone", None), model)
 
-    def _keep(self, model, known, *new):
+    def _keep(self, model: Model, known: NDArray[Any], *new: NDArray[Any]) -> None:
         """Stores a model and the labels of its classes, known ones and new ones.
 
         They may include others too, in any order and repeatedly.
@@ -343,7 +389,7 @@ class Learner(ClassifierMixin, BaseEstimator):
             del self.feature_names_in_
         _warn_of_other_kinds(labels, [known, *new])
 
-    def _ask(self, question, X, *details):
+    def _ask(self, question: str, X: Rows, *details: float | None) -> NDArray[Any]:
         """Calls a method of the model on rows, and wraps the bytes that it returns."""
         model = self._model_or_new()
         x = self._rows(X, model)
@@ -351,14 +397,14 @@ class Learner(ClassifierMixin, BaseEstimator):
             answer = getattr(model, question)(x, *details)
         return np.frombuffer(answer, dtype=np.float64 if question in ("scores", "probabilities", "known") else np.uint32)
 
-    def _columns(self, question, X):
+    def _columns(self, question: str, X: Rows) -> NDArray[np.float64]:
         return self._ask(question, X).reshape(-1, len(self.classes_))[:, self._sorted]
 
-    def _labelled(self, codes):
+    def _labelled(self, codes: NDArray[Any]) -> Found:
         return self._labels[codes]
 
     @contextmanager
-    def _in_words_of_sklearn(self, x):
+    def _in_words_of_sklearn(self, x: NDArray[np.float32]) -> Iterator[None]:
         """Puts scikit-learn's own wording in front of the method's message when rows are too few or of the wrong width."""
         try:
             yield
@@ -371,14 +417,28 @@ class Learner(ClassifierMixin, BaseEstimator):
         except TooFewRowsError as error:
             raise TooFewRowsError(f"n_samples={len(x)}: {error}") from None
 
-    def _repr_html_(self):
+    def __getstate__(self) -> dict[str, Any]:
+        """The estimator with the model as the bytes of its file, which skops can store, too."""
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "_model": self._model.to_bytes()} if self._has_learned() else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_model" in state:
+            self._model = Model.from_bytes(state["_model"])
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        parameters: str = super().__repr__(N_CHAR_MAX)
+        return f"{parameters} with {line(self._model)}" if self._has_learned() else parameters
+
+    def _repr_html_(self) -> str:
         return estimator_html_repr(self) + (html(self._model) if self._has_learned() else "")
 
-    def _repr_mimebundle_(self, **_):
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def _warn_of_other_kinds(labels, groups):
+def _warn_of_other_kinds(labels: NDArray[Any], groups: Sequence[NDArray[Any]]) -> None:
     """Warns of labels that do not come back as they were given."""
     others = [rows.kind(group) for group in groups if len(group) and rows.kind(group) != rows.kind(labels)]
     if others:
@@ -388,7 +448,7 @@ def _warn_of_other_kinds(labels, groups):
         )
 
 
-def _as_json(parameters):
+def _as_json(parameters: dict[str, Any]) -> str:
     """Parameters as JSON; NumPy numbers become plain numbers."""
     for name, value in parameters.items():
         if isinstance(value, (float, np.floating)) and not np.isfinite(value):
@@ -396,7 +456,7 @@ def _as_json(parameters):
     return json.dumps(parameters, sort_keys=True, default=_plain)
 
 
-def _plain(value):
+def _plain(value: object) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise ParameterError(f"a parameter is {value!r}: numbers, texts, lists and dicts of them can be used")

@@ -3,14 +3,21 @@
 Columns of Arrow and polars are converted as a whole, without a loop over rows.
 """
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from .error import NotFiniteError, RaggedRowsError
 
 SEQUENCES = (list, tuple, np.ndarray)
 
+Taken: TypeAlias = tuple[NDArray[Any], NDArray[Any], Callable[[], tuple[NDArray[Any], NDArray[Any]]]]
+"""Lengths of lists, the places of rows without one, and a function for their values and the places of nulls in them."""
 
-def are_lists(X):
+
+def are_lists(X: Any) -> bool:
     """Whether rows are one column of lists.
 
     Parameters
@@ -33,7 +40,7 @@ def are_lists(X):
     return _column(X) is not None
 
 
-def unpacked(X):
+def unpacked(X: Any) -> Any:
     """Rows out of a column of lists; anything else is returned as it is.
 
     Parameters
@@ -62,10 +69,10 @@ def unpacked(X):
         return X
     name, column = found
     where = "" if name is None else f", column '{name}'"
-    lengths, missing, values = {"pyarrow": _arrow, "polars": _polars}.get(_library(column), _objects)(column)
+    lengths, missing, taken = {"pyarrow": _arrow, "polars": _polars}.get(_library(column), _objects)(column)
     _refuse_null(missing, f"{where} holds no list")
     width = _width(lengths, where)
-    values, missing = values()
+    values, missing = taken()
     _refuse_null(missing // max(width, 1), f"{where} holds a null")
     if values.ndim > 1 or values.dtype.kind not in "fiub":
         what = "X" if name is None else f"column '{name}'"
@@ -73,11 +80,11 @@ def unpacked(X):
     return values.reshape(len(lengths), width)
 
 
-def _library(X):
+def _library(X: object) -> str:
     return type(X).__module__.partition(".")[0]
 
 
-def _column(X):
+def _column(X: Any) -> tuple[str | None, Any] | None:
     """The name and content of the column of lists; None if there is none."""
     library = _library(X)
     if library not in ("pyarrow", "pandas", "polars"):
@@ -86,9 +93,9 @@ def _column(X):
     if not hasattr(X, "columns"):
         return (None, _content(X)) if _holds_lists(_content(X)) else None
     names = [str(name) for name in (X.column_names if library == "pyarrow" else X.columns)]
-    lists = [place for place, kind in enumerate(_kinds(X, library)) if _may_hold_lists(kind)]
-    lists = [(place, _content(_at(X, library, place))) for place in lists]
-    lists = [(names[place], column) for place, column in lists if _holds_lists(column)]
+    places = [place for place, kind in enumerate(_kinds(X, library)) if _may_hold_lists(kind)]
+    columns = [(names[place], _content(_at(X, library, place))) for place in places]
+    lists = [(name, column) for name, column in columns if _holds_lists(column)]
     if len(lists) > 1:
         raise ValueError(f"both '{lists[0][0]}' and '{lists[1][0]}' hold lists of numbers: give one of them")
     if lists and len(names) > 1:
@@ -99,24 +106,24 @@ def _column(X):
     return lists[0] if lists else None
 
 
-def _kinds(X, library):
+def _kinds(X: Any, library: str) -> Any:
     return X.schema.types if library == "pyarrow" else X.dtypes
 
 
-def _at(X, library, place):
+def _at(X: Any, library: str, place: int) -> Any:
     if library == "pandas":
         return X.iloc[:, place]
     return X.column(place) if library == "pyarrow" else X.to_series(place)
 
 
-def _may_hold_lists(kind):
+def _may_hold_lists(kind: Any) -> bool:
     """Whether a column of this type holds lists, or objects that may be lists."""
     if isinstance(kind, np.dtype):
         return kind == object
     return any(word in str(kind).lower() for word in ("list", "array"))
 
 
-def _content(column):
+def _content(column: Any) -> Any:
     """What is behind a column of pandas: Arrow, or objects."""
     if _library(column) != "pandas":
         return column
@@ -125,7 +132,7 @@ def _content(column):
     return column.to_numpy() if column.dtype == object else column
 
 
-def _holds_lists(column):
+def _holds_lists(column: Any) -> bool:
     if isinstance(column, np.ndarray):
         # A table of other objects is no table of lists, but the first list may be missing.
         return isinstance(next((value for value in column if value is not None), None), SEQUENCES)
@@ -136,14 +143,14 @@ def _holds_lists(column):
 # places of nulls among these: values can be joined only if there is a list in every row.
 
 
-def _arrow(column):
+def _arrow(column: Any) -> Taken:
     import pyarrow.compute as pc
 
     chunks = getattr(column, "chunks", [column])
     lengths = [_numpy(pc.fill_null(pc.list_value_length(chunk), 0)) for chunk in chunks]
     missing = [_numpy(chunk.is_null()) for chunk in chunks]
 
-    def values():
+    def values() -> tuple[NDArray[Any], NDArray[Any]]:
         flat = [chunk.flatten() for chunk in chunks]
         nulls = _joined([_numpy(part.is_null()) for part in flat])
         return _joined([_numpy(part) for part in flat]), np.flatnonzero(nulls)
@@ -151,32 +158,32 @@ def _arrow(column):
     return _joined(lengths), np.flatnonzero(_joined(missing)), values
 
 
-def _numpy(array):
+def _numpy(array: Any) -> Any:
     return array.to_numpy(zero_copy_only=False)
 
 
-def _joined(parts):
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
     if len(parts) == 1:
         return parts[0]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _polars(column):
+def _polars(column: Any) -> Taken:
     fixed = getattr(column.dtype, "size", None)
     lengths = np.full(len(column), fixed) if fixed is not None else column.list.len().fill_null(0).to_numpy()
 
-    def values():
+    def values() -> tuple[NDArray[Any], NDArray[Any]]:
         flat = column.explode()
         return flat.to_numpy(), np.flatnonzero(flat.is_null().to_numpy())
 
     return lengths, np.flatnonzero(column.is_null().to_numpy()), values
 
 
-def _objects(column):
+def _objects(column: Any) -> Taken:
     missing = np.flatnonzero([not isinstance(value, SEQUENCES) for value in column])
     lengths = np.array([len(value) if isinstance(value, SEQUENCES) else 0 for value in column])
 
-    def values():
+    def values() -> tuple[NDArray[Any], NDArray[Any]]:
         flat = np.concatenate([np.asarray(value) for value in column])
         nulls = [value is None for value in flat] if flat.dtype == object else []
         return flat, np.flatnonzero(nulls)
@@ -184,12 +191,12 @@ def _objects(column):
     return lengths, missing, values
 
 
-def _refuse_null(rows, what):
+def _refuse_null(rows: NDArray[Any], what: str) -> None:
     if len(rows):
         raise NotFiniteError(f"row {rows[0]}{what}: remove the row or fill the value in")
 
 
-def _width(lengths, where):
+def _width(lengths: NDArray[Any], where: str) -> int:
     """The length of all lists."""
     width = int(lengths[0]) if len(lengths) else 0
     others = np.flatnonzero((lengths != width) | (lengths == 0))

@@ -1,8 +1,14 @@
 """Reactivation, the paper's learner: one neural unit per task; the unit that fits a group of rows wakes up."""
 
 import json
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
 
 from .learner import Learner
+from .text import TextEncoder
+from .types import Image, Label, Path
 
 
 class Reactivation(Learner):
@@ -57,6 +63,12 @@ class Reactivation(Learner):
         The encoder of sentences, as for :class:`Consolidation`.
     seed : int, default=0
         Seed for everything random.
+    random_state : int, RandomState or None, default=None
+        The seed under scikit-learn's name; a generator gives one with each ``fit``.
+    n_jobs : int or None, default=None
+        Number of threads; None and -1 take all. The results are the same.
+    verbose : int, default=0
+        Above 0, each task that was learned is told in one line.
 
     Attributes
     ----------
@@ -78,27 +90,30 @@ class Reactivation(Learner):
 
     def __init__(
         self,
-        step_size=10,
-        t_max=50,
-        l_max=200,
-        expected_accuracy=0.99,
-        r=0.9,
-        scopes=(0.5,),
-        activation="sigmoid",
-        ridge=1e-10,
-        validation=0.1,
-        patience=3,
-        layers=1,
-        reuse=False,
-        screening=True,
-        repeated_classes="refuse",
-        gate="threshold",
-        gate_nodes=200,
-        filters=0,
-        image=None,
-        backbone=None,
-        seed=0,
-    ):
+        step_size: int = 10,
+        t_max: int = 50,
+        l_max: int = 200,
+        expected_accuracy: float = 0.99,
+        r: float = 0.9,
+        scopes: Sequence[float] = (0.5,),
+        activation: str = "sigmoid",
+        ridge: float = 1e-10,
+        validation: float = 0.1,
+        patience: int = 3,
+        layers: int = 1,
+        reuse: bool = False,
+        screening: bool = True,
+        repeated_classes: str = "refuse",
+        gate: str = "threshold",
+        gate_nodes: int = 200,
+        filters: int = 0,
+        image: Image | None = None,
+        backbone: Path | TextEncoder | None = None,
+        seed: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.step_size = step_size
         self.t_max = t_max
         self.l_max = l_max
@@ -119,11 +134,14 @@ class Reactivation(Learner):
         self.image = image
         self.backbone = backbone
         self.seed = seed
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     _kind = "reactivation"
 
     @property
-    def growth_(self):
+    def growth_(self) -> list[dict[str, Any]]:
         """How each unit grew: one record per join, ready for ``pandas.DataFrame(model.growth_)``.
 
         Returns
@@ -147,7 +165,7 @@ class Reactivation(Learner):
             for join in grown["joins"]
         ]
 
-    def merge(self, other):
+    def merge(self, other: Self | Sequence[Self]) -> Self:
         """Take in the units of other models; with ``gate="density"`` only.
 
         A unit that several models have counts once.
@@ -172,7 +190,7 @@ class Reactivation(Learner):
         """
         return self._merge(other, None)
 
-    def drop_class(self, label):
+    def drop_class(self, label: Label) -> Self:
         """Forget a class; with ``gate="density"`` only. A unit without classes is removed.
 
         Parameters

@@ -3,16 +3,20 @@
 A C-contiguous ``float32`` array is passed on without a copy; everything else is converted once.
 """
 
+from collections.abc import Callable, Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .error import ParameterError
 from .lists import are_lists, unpacked
+from .types import Label, Weights
 
-READ = {
+READ: dict[type, Callable[[str], Any]] = {
     np.int64: int,
     np.uint64: int,
     np.float64: lambda name: float(int(name)),
@@ -20,8 +24,11 @@ READ = {
 }
 """How labels are read from their names."""
 
+OF_KIND: dict[str | None, tuple[type, ...]] = {"floats": (np.float64,), "booleans": (bool,), "strings": ()}
+"""The types of labels of each kind, where they are no integers."""
 
-def rows(X):
+
+def rows(X: Any) -> NDArray[np.float32]:
     """Rows as a C-contiguous ``float32`` array, copied only if they are anything else.
 
     Parameters
@@ -62,7 +69,7 @@ def rows(X):
         )
 
 
-def columns(X):
+def columns(X: Any) -> list[str] | None:
     """The names of the columns, if all of them are strings.
 
     Parameters
@@ -95,7 +102,7 @@ def columns(X):
     return names if have_names else None
 
 
-def labels(y):
+def labels(y: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
     """The distinct labels in order of first appearance, and for each row its label's index among them.
 
     Parameters
@@ -134,7 +141,7 @@ def labels(y):
     return distinct[order], np.ascontiguousarray(place[codes])
 
 
-def name(label):
+def name(label: Label) -> str:
     """The name of a label's class, as stored in a model file.
 
     Parameters
@@ -157,7 +164,7 @@ def name(label):
     return str(int(label) if is_whole else label)
 
 
-def weights(sample_weight, n_rows):
+def weights(sample_weight: Weights | None, n_rows: int) -> NDArray[np.float64] | None:
     """The weight of each row, as a ``float64`` array.
 
     Parameters
@@ -198,7 +205,7 @@ def weights(sample_weight, n_rows):
     return found
 
 
-def names(distinct):
+def names(distinct: NDArray[Any]) -> list[str]:
     """The class names of labels, as stored in a model file.
 
     Parameters
@@ -221,7 +228,7 @@ def names(distinct):
     return [name(label) for label in distinct.tolist()]
 
 
-def kind(distinct):
+def kind(distinct: NDArray[Any]) -> str:
     """The kind of labels, in one word.
 
     Parameters
@@ -244,7 +251,7 @@ def kind(distinct):
     return {"i": "integers", "u": "integers", "b": "booleans", "f": "floats"}.get(distinct.dtype.kind, "strings")
 
 
-def named(names, kind=None):
+def named(names: Sequence[str], kind: str | None = None) -> NDArray[Any]:
     """The labels of classes: of this kind if all names can be, else strings.
 
     Parameters
@@ -265,9 +272,9 @@ def named(names, kind=None):
     >>> named(["7", "10"]), named(["7", "x"]), named(["7", "10"], "strings")
     (array([ 7, 10]), array(['7', 'x'], dtype='<U1'), array(['7', '10'], dtype='<U2'))
     """
-    for dtype in {"floats": (np.float64,), "booleans": (bool,), "strings": ()}.get(kind, (np.int64, np.uint64)):
+    for dtype in OF_KIND.get(kind, (np.int64, np.uint64)):
         try:
-            found = np.array([READ[dtype](text) for text in names], dtype=dtype)
+            found: NDArray[Any] = np.array([READ[dtype](text) for text in names], dtype=dtype)
         except (ValueError, KeyError, OverflowError):
             continue
         # What would be written in another way, such as 007, is a name.
@@ -276,7 +283,7 @@ def named(names, kind=None):
     return np.array(names)
 
 
-def together(groups):
+def together(groups: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """All labels of several groups, of one kind: integers and floats are floats, and any other mixture is strings.
 
     Parameters
@@ -305,7 +312,7 @@ def together(groups):
     return named([text for group in groups for text in names(group)], one)
 
 
-def fraction(name, value):
+def fraction(name: str, value: float | str) -> float:
     """A fraction from 0 to 1, given as a number or as text such as ``"5%"``.
 
     Parameters

@@ -1,6 +1,7 @@
 """Model files, which the command line and Python share."""
 
 import json
+from typing import Any
 
 from . import rows
 from ._core import Model
@@ -8,12 +9,13 @@ from .consolidation import Consolidation
 from .deployed import Deployed
 from .learner import _as_json
 from .reactivation import Reactivation
+from .types import LabelType, Path
 
-KINDS = {int: "integers", float: "floats", bool: "booleans", str: "strings"}
+KINDS: dict[LabelType, str] = {int: "integers", float: "floats", bool: "booleans", str: "strings"}
 """The kind of labels of each type."""
 
 
-def load(path, label_type=None):
+def load(path: Path, label_type: LabelType = None) -> Consolidation | Reactivation | Deployed:
     """Read a model file that Python or the command line has written.
 
     Parameters
@@ -45,7 +47,7 @@ def load(path, label_type=None):
     return estimator(Model.load(path), label_type)
 
 
-def estimator(model, label_type=None):
+def estimator(model: Model, label_type: LabelType = None) -> Consolidation | Reactivation | Deployed:
     """The estimator around a compiled model.
 
     Parameters
@@ -78,7 +80,7 @@ def estimator(model, label_type=None):
     return learner
 
 
-def _given(name, value):
+def _given(name: str, value: Any) -> Any:
     """A parameter as a user would write it."""
     if name == "image" and value is not None:
         return f"{value['height']}x{value['width']}x{value['channels']}"

@@ -4,15 +4,20 @@
 ``backbone`` may be one.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from . import _core
 from .error import ParameterError
+from .types import Path, Rows
 
-OPENED = OrderedDict()
+OPENED: OrderedDict[tuple[Any, ...], _core.Encoder] = OrderedDict()
 """The encoders that were opened last, by what was asked for: none is part of an estimator, so all can be pickled."""
 
 KEPT = 4
@@ -41,13 +46,19 @@ class TextEncoder(TransformerMixin, BaseEstimator):
     (1, 384)
     """
 
-    def __init__(self, backbone=None, pooling=None, max_tokens=None, runtime="auto"):
+    def __init__(
+        self,
+        backbone: Path | None = None,
+        pooling: str | None = None,
+        max_tokens: int | None = None,
+        runtime: str = "auto",
+    ) -> None:
         self.backbone = backbone
         self.pooling = pooling
         self.max_tokens = max_tokens
         self.runtime = runtime
 
-    def fit(self, X=None, y=None):
+    def fit(self, X: object = None, y: object = None) -> Self:
         """Do nothing: the encoder is frozen.
 
         Parameters
@@ -70,7 +81,7 @@ class TextEncoder(TransformerMixin, BaseEstimator):
         """
         return self
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> NDArray[np.float32]:
         """Turn sentences into rows.
 
         Parameters
@@ -94,10 +105,10 @@ class TextEncoder(TransformerMixin, BaseEstimator):
             raise ParameterError("X holds no sentences: give a list of strings")
         return encoded(encoder(self, None), found, None)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         tags.input_tags.string = True
@@ -105,7 +116,7 @@ class TextEncoder(TransformerMixin, BaseEstimator):
         return tags
 
 
-def sentences(X):
+def sentences(X: Any) -> list[str] | None:
     """The sentences of X, if it holds any.
 
     Parameters
@@ -143,16 +154,16 @@ def sentences(X):
     return [str(item) for item in X]
 
 
-def _starts_with_text(column):
-    head = _as_list(column[:1]) if hasattr(column, "to_list") or hasattr(column, "to_pylist") else None
+def _starts_with_text(column: Any) -> bool:
+    head = _as_list(column[:1]) if hasattr(column, "to_list") or hasattr(column, "to_pylist") else []
     return bool(head) and isinstance(head[0], str)
 
 
-def _as_list(column):
+def _as_list(column: Any) -> list[Any]:
     return column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
 
 
-def encoder(backbone, model):
+def encoder(backbone: Path | TextEncoder | None, model: _core.Model | None) -> _core.Encoder:
     """An open encoder.
 
     Parameters
@@ -186,7 +197,7 @@ def encoder(backbone, model):
     return OPENED[key]
 
 
-def encoded(opened, found, model):
+def encoded(opened: _core.Encoder, found: list[str], model: _core.Model | None) -> NDArray[np.float32]:
     """The rows of sentences.
 
     Parameters

@@ -11,12 +11,13 @@ use autoactivator_exam::metrics::{aca, aia, bwt, forgetting};
 use autoactivator_exam::protocol::Protocol;
 use autoactivator_exam::scenario::{Scenario, Task};
 use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
 
-use crate::arrays::Array;
+use crate::arrays::{Array, codes, singles};
 use crate::error::{raise, raise_exam};
 use crate::model::Model;
 use crate::parameters;
-use crate::work::examine;
+use crate::work::{examine, work_on_files};
 
 /// A data set in memory: its name, then features and class names for training, then for testing.
 type InMemory = (String, Array<f32>, Vec<String>, Array<f32>, Vec<String>);
@@ -48,6 +49,29 @@ pub fn run(
         let record = experiment.exam(&dataset)?.run(signals)?;
         Ok(serde_json::to_string(&record).unwrap_or_default())
     })
+}
+
+/// One part of a data set in Python: the bytes of its rows, their width, and the bytes of a code for each row's class.
+type Rows = (Py<PyByteArray>, usize, Py<PyByteArray>);
+
+/// A data set by name or path: its class names, rows to learn from, and rows to be examined on.
+#[pyfunction]
+#[pyo3(signature = (name, data_dir=None))]
+pub fn data(py: Python<'_>, name: &str, data_dir: Option<PathBuf>) -> PyResult<(Vec<String>, Rows, Rows)> {
+    let found = work_on_files(py, |_| dataset::open(name, data_dir.as_deref()))?;
+    let part = |part: &Split| -> PyResult<Rows> {
+        let x = part.x.rows();
+        Ok((
+            singles(py, x.values())?,
+            x.n_features(),
+            codes(py, part.y.codes())?,
+        ))
+    };
+    Ok((
+        found.train.y.names().to_vec(),
+        part(&found.train)?,
+        part(&found.test)?,
+    ))
 }
 
 /// The requested experiment, if Python can run it.

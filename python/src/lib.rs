@@ -10,6 +10,7 @@ mod exam;
 mod model;
 mod parameters;
 mod partial;
+mod threads;
 mod work;
 
 use pyo3::prelude::*;
@@ -20,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use crate::encoder::Encoder;
     #[pymodule_export]
-    use crate::exam::{accuracy, deal, metrics, protocol, run, task_sizes};
+    use crate::exam::{accuracy, data, deal, metrics, protocol, run, task_sizes};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

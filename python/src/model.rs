@@ -3,11 +3,12 @@
 //! Many threads may predict at once. A thread that learns has exclusive access, so nobody sees a half-learned model.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use autoactivator::math::Matrix;
 use autoactivator::{Binding, Consolidation, Error, Model as CoreModel, Rows};
-use autoactivator_data::shard;
+use autoactivator_data::{Origin, shard};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyTuple};
@@ -16,7 +17,8 @@ use serde::Serialize;
 use crate::arrays::{Array, codes, doubles};
 use crate::error::raise;
 use crate::partial::{chosen, read_partial};
-use crate::work::{work, work_on_files};
+use crate::threads::threads;
+use crate::work::{Signals, work, work_on, work_on_files};
 
 /// Number of rows that are predicted before checking Python for signals.
 const PIECE: usize = 1 << 14;
@@ -26,20 +28,39 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// A learner of any kind.
 #[pyclass(frozen, module = "autoactivator._core")]
-pub struct Model(RwLock<CoreModel>);
+pub struct Model {
+    model: RwLock<CoreModel>,
+    /// How many threads it works on; 0 for all of them.
+    threads: AtomicUsize,
+}
 
 impl Model {
     fn new(model: CoreModel) -> Self {
-        Self(RwLock::new(model))
+        Self {
+            model: RwLock::new(model),
+            threads: AtomicUsize::new(0),
+        }
+    }
+
+    /// Runs a job of the method on the model's threads.
+    fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        job: impl FnOnce(&mut Signals) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        match self.threads.load(Ordering::Relaxed) {
+            0 => work(py, job),
+            n => work_on(py, &*threads(n)?, job),
+        }
     }
 
     /// Reads the model, even after a panic: learning replaces it only at the very end, so it is always whole.
     pub fn read(&self) -> RwLockReadGuard<'_, CoreModel> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.model.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, CoreModel> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.model.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks the model about rows, a piece at a time.
@@ -50,7 +71,7 @@ impl Model {
         question: impl Fn(&CoreModel, Rows<'_>) -> Result<Vec<T>, Error> + Send + Sync,
     ) -> PyResult<Vec<T>> {
         let rows = x.rows(py)?;
-        work(py, |signals| {
+        self.work(py, |signals| {
             let model = self.read();
             if rows.len() <= PIECE {
                 return question(&model, rows);
@@ -70,7 +91,7 @@ impl Model {
         py: Python<'_>,
         change: impl FnOnce(&mut CoreModel) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
-        work(py, |_| change(&mut self.write()))
+        self.work(py, |_| change(&mut self.write()))
     }
 }
 
@@ -100,12 +121,12 @@ impl Model {
 
     /// Writes a model file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        work(py, |_| self.read().save(&path))
+        self.work(py, |_| self.read().save(&path))
     }
 
     /// The bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = work(py, |_| self.read().to_bytes())?;
+        let bytes = self.work(py, |_| self.read().to_bytes())?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -120,6 +141,11 @@ impl Model {
     #[getter]
     fn kind(&self, py: Python<'_>) -> &'static str {
         py.detach(|| self.read().name())
+    }
+
+    /// Sets on how many threads it works; 0 for all of them. The numbers are the same either way.
+    fn set_threads(&self, threads: usize) {
+        self.threads.store(threads, Ordering::Relaxed);
     }
 
     /// Class names in order of arrival.
@@ -158,6 +184,14 @@ impl Model {
         Ok(())
     }
 
+    /// Where its rows come from, for others: as JSON without the places of files, and in words.
+    #[getter]
+    fn public_origin(&self, py: Python<'_>) -> Option<(String, String)> {
+        let origin = py.detach(|| self.read().origin().cloned())?;
+        let known = serde_json::from_value::<Origin>(origin).ok()?.without_places();
+        Some((json(&known), known.to_string()))
+    }
+
     /// Number of features; none before the first task.
     #[getter]
     fn n_features(&self, py: Python<'_>) -> Option<usize> {
@@ -194,7 +228,7 @@ impl Model {
         weights: Option<Array<f64>>,
     ) -> PyResult<(String, String)> {
         let (rows, labels) = (x.rows(py)?, y.labels(py, names, weights.as_ref())?);
-        work(py, |signals| {
+        self.work(py, |signals| {
             let mut model = self.write();
             let new = model.n_features().is_none();
             if new {
@@ -219,7 +253,7 @@ impl Model {
 
     /// The place of each of the model's features among columns of these names; None if they are in order.
     fn places(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<Option<Vec<usize>>> {
-        work(py, |_| self.read().input().places(&columns))
+        self.work(py, |_| self.read().input().places(&columns))
     }
 
     /// Sets parameters, given as a JSON object. A parameter that may not change is refused by name.
@@ -243,7 +277,7 @@ impl Model {
         rows_per_group: Option<usize>,
     ) -> PyResult<Py<PyByteArray>> {
         let rows = x.rows(py)?;
-        let found = work(py, |signals| {
+        let found = self.work(py, |signals| {
             let model = self.read();
             let mut found = Vec::with_capacity(rows.len());
             for group in rows.chunks(rows_per_group.unwrap_or(rows.len())) {
@@ -320,20 +354,21 @@ impl Model {
 
     /// A model with the same pool, parameters and ledger, but nothing learned.
     fn pool_alone(&self, py: Python<'_>) -> PyResult<Self> {
-        work(py, |_| Ok(self.read().consolidation()?.pool_alone())).map(|learner| Self::new(learner.into()))
+        self.work(py, |_| Ok(self.read().consolidation()?.pool_alone()))
+            .map(|learner| Self::new(learner.into()))
     }
 
     /// What sums must share with this memory to be added, as JSON.
     #[getter]
     fn binding(&self, py: Python<'_>) -> PyResult<String> {
-        work(py, |_| Ok(json(&self.read().consolidation()?.binding()?)))
+        self.work(py, |_| Ok(json(&self.read().consolidation()?.binding()?)))
     }
 
     /// Refuses a binding other than this model's, and names what differs.
     fn check_binding(&self, py: Python<'_>, binding: &str) -> PyResult<()> {
         let expected: Binding =
             serde_json::from_str(binding).map_err(|e| PyValueError::new_err(e.to_string()))?;
-        work(py, |_| expected.check(&self.read().consolidation()?.binding()?))
+        self.work(py, |_| expected.check(&self.read().consolidation()?.binding()?))
     }
 
     /// The files learned from partial memories: hash and name of each.
@@ -365,7 +400,7 @@ impl Model {
     /// Learns a partial memory, and returns whether it held anything new.
     fn absorb(&self, py: Python<'_>, partial: &[u8]) -> PyResult<bool> {
         let partial = read_partial(py, partial)?;
-        work(py, |_| {
+        self.work(py, |_| {
             let mut learner = memory(&self.read())?;
             let new = learner.absorb(&partial)?;
             *self.write() = learner.into();
@@ -375,12 +410,12 @@ impl Model {
 
     /// Writes only the deployed model.
     fn export(&self, py: Python<'_>, path: PathBuf, half: bool) -> PyResult<()> {
-        work(py, |_| self.read().export(&path, half).map(|_| ()))
+        self.work(py, |_| self.read().export(&path, half).map(|_| ()))
     }
 
     /// The deployed model as the bytes of an ONNX file.
     fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = work(py, |_| Ok(self.read().deployed()?.to_onnx()))?;
+        let bytes = self.work(py, |_| Ok(self.read().deployed()?.to_onnx()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 }

@@ -2,12 +2,16 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use autoactivator::math::until;
 use autoactivator::{Error, Observer};
 use autoactivator_exam::run::Progress;
 use pyo3::prelude::*;
+use rayon::ThreadPool;
 
 use crate::error::{raise, raise_exam, raise_features};
 
@@ -20,6 +24,33 @@ pub fn work<T: Send>(
     job: impl FnOnce(&mut Signals) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     detached(py, job, raise)
+}
+
+/// Runs a job of the method in the same way, on these threads.
+pub fn work_on<T: Send>(
+    py: Python<'_>,
+    threads: &ThreadPool,
+    job: impl FnOnce(&mut Signals) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let (done, signal) = py.detach(|| {
+        // Python tells its signals to this thread alone, so this one waits and listens.
+        let (here, stop) = (Signals::new(), Arc::new(AtomicBool::new(false)));
+        let (sender, receiver) = channel();
+        let done = threads.in_place_scope(|scope| {
+            let told = Arc::clone(&stop);
+            scope.spawn(move |_| drop(sender.send(heeding(Signals::told(told), job))));
+            loop {
+                match receiver.recv_timeout(SIGNALS_ASKED_EVERY) {
+                    Err(RecvTimeoutError::Timeout) => stop.store(here.heard(), Ordering::Relaxed),
+                    finished => return finished.ok(),
+                }
+            }
+        });
+        let interrupted = || (Err(Error::Interrupted), None);
+        let (done, _) = done.unwrap_or_else(interrupted);
+        (done, here.0.raised.take())
+    });
+    done.map_err(|error| signal.unwrap_or_else(|| raise(py, &error)))
 }
 
 /// Runs a job of the exam in the same way.
@@ -43,13 +74,18 @@ fn detached<T: Send, E: Send>(
     job: impl FnOnce(&mut Signals) -> Result<T, E> + Send,
     raise: fn(Python<'_>, &E) -> PyErr,
 ) -> PyResult<T> {
-    let (done, signal) = py.detach(|| {
-        let mut signals = Signals::new();
-        let inside = signals.clone();
-        let done = until(move || inside.heard(), || job(&mut signals));
-        (done, signals.0.raised.take())
-    });
+    let (done, signal) = py.detach(|| heeding(Signals::new(), job));
     done.map_err(|error| signal.unwrap_or_else(|| raise(py, &error)))
+}
+
+/// Runs a job on this thread, which stops once there is a signal; also returns the exception of that signal.
+fn heeding<T, E>(
+    mut signals: Signals,
+    job: impl FnOnce(&mut Signals) -> Result<T, E>,
+) -> (Result<T, E>, Option<PyErr>) {
+    let inside = signals.clone();
+    let done = until(move || inside.heard(), || job(&mut signals));
+    (done, signals.0.raised.take())
 }
 
 /// Checks Python for signals now and then.
@@ -59,18 +95,33 @@ pub struct Signals(Rc<Heard>);
 struct Heard {
     asked: Cell<Instant>,
     raised: RefCell<Option<PyErr>>,
+    /// Where another thread says that there was a signal, if this one cannot ask.
+    told: Option<Arc<AtomicBool>>,
 }
 
 impl Signals {
     fn new() -> Self {
+        Self::with(None)
+    }
+
+    /// For a thread that another one tells of signals.
+    fn told(told: Arc<AtomicBool>) -> Self {
+        Self::with(Some(told))
+    }
+
+    fn with(told: Option<Arc<AtomicBool>>) -> Self {
         Self(Rc::new(Heard {
             asked: Cell::new(Instant::now()),
             raised: RefCell::new(None),
+            told,
         }))
     }
 
     /// Whether to stop.
     pub fn heard(&self) -> bool {
+        if let Some(told) = &self.0.told {
+            return told.load(Ordering::Relaxed);
+        }
         if self.0.raised.borrow().is_some() {
             return true;
         }

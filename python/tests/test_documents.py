@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import autoactivator
+import autoactivator.hub
+import autoactivator.mlflow
 from autoactivator import cil, distributed, error, learner, rows, snapshot, summary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,10 +39,17 @@ def test_every_how_to_with_snippets_is_run():
 def test_every_cell_of_the_notebook_runs(notebook):
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    assert len(code) >= 5
+    assert len(code) >= 5 and code[0].startswith("%pip install ")
     scope = {}
-    for cell in code:
+    for cell in code[1:]:
         exec(compile(cell, notebook.name, "exec"), scope)
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "python/notebooks").glob("*.ipynb")), ids=lambda path: path.name)
+def test_the_notebook_shows_what_it_gave(notebook):
+    text = notebook.read_text(encoding="utf-8")
+    shown = [cell["outputs"] for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    assert sum(map(bool, shown)) >= 4 and "<svg" in text and "/tmp/" not in text
 
 
 def public():
@@ -52,7 +61,7 @@ def public():
         autoactivator.Deployed,
     ]
     yield from [(name, getattr(distributed, name)) for name in distributed.__all__]
-    for module in [cil, rows, snapshot, summary]:
+    for module in [cil, rows, snapshot, summary, autoactivator.hub, autoactivator.mlflow]:
         for name, thing in inspect.getmembers(module, inspect.isfunction):
             if thing.__module__ == module.__name__ and not name.startswith("_"):
                 yield f"{module.__name__}.{name}", thing
@@ -104,4 +113,4 @@ def test_stubs_know_the_compiled_half():
     compiled = {name for name in dir(_core) if not name.startswith("_")}
     assert compiled == functions | {"Encoder", "Model", "Share", "POOL_ROWS", "VERSION"}
     classes = {name for kind in [_core.Encoder, _core.Model, _core.Share] for name in dir(kind) if not name.startswith("_")}
-    assert classes == methods - {"__reduce__", "__init__"}
+    assert classes == methods - {"__reduce__", "__new__"}

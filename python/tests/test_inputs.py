@@ -8,6 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import array_api_strict as xp
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -66,6 +67,7 @@ CONVERSIONS = {
     "arrow batch": lambda X: pa.RecordBatch.from_pandas(frame(X)),
     "dlpack": OnlyDlpack,
     "__array__": OnlyArray,
+    "array API": xp.asarray,
 }
 
 
@@ -76,6 +78,12 @@ def test_every_kind_of_array_gives_the_same_model(kind, clusters):
     model = Consolidation().fit(CONVERSIONS[kind](X), y)
     assert content(model._model.to_bytes()) == content(expected._model.to_bytes())
     assert np.array_equal(model.predict(CONVERSIONS[kind](X)), expected.predict(X))
+
+
+def test_labels_of_the_array_api(clusters):
+    X, y = clusters
+    model = Consolidation().fit(xp.asarray(X), xp.asarray(y), sample_weight=xp.asarray(np.ones(len(y))))
+    assert model.classes_.tolist() == [0, 1, 2, 3] and model.score(X, y) == 1.0
 
 
 def test_half_precision_and_whole_numbers(clusters):

@@ -6,6 +6,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+import skops.io
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -17,6 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from autoactivator import Consolidation, Reactivation
 from autoactivator._core import Model
+from autoactivator.error import ParameterError
+from autoactivator.learner import OF_PYTHON
 
 QUICK = {"t_max": 5, "l_max": 30}
 
@@ -26,6 +29,10 @@ ROUNDING = (
 )
 COPIES = "sums are rounded, in an order that copies change: test_weights_are_copies has the bound"
 REPEATED = "learns the same classes again by partial_fit, which the paper's learner refuses unless it is told to accept"
+COSTS = (
+    "discriminant analysis takes weights for evidence, and `prior` for how often classes come; the check wants weights of"
+    " 10,000,000 to 1 to hide classes that lie apart"
+)
 NAMES = "columns in another order are put right by name, where scikit-learn refuses them"
 
 
@@ -33,6 +40,8 @@ def expected_failures(estimator):
     """What fails, and why."""
     failures = {"check_methods_subset_invariance": ROUNDING, "check_dataframe_column_names_consistency": NAMES}
     failures["check_sample_weight_equivalence_on_dense_data"] = COPIES
+    if isinstance(estimator, Consolidation):
+        failures["check_class_weight_classifiers"] = COSTS
     if isinstance(estimator, Reactivation) and estimator.repeated_classes == "refuse":
         failures["check_fit_score_takes_y"] = REPEATED
     return failures
@@ -101,6 +110,15 @@ class TestTools:
             assert np.array_equal(copy.decision_function(X), model.decision_function(X))
         assert not hasattr(clone(model), "classes_")
 
+    def test_skops(self, estimator, clusters):
+        X, y = clusters
+        model = make_pipeline(StandardScaler(), estimator).fit(X, y)
+        stored = skops.io.dumps(model)
+        ours = set(skops.io.get_untrusted_types(data=stored))
+        assert ours == {f"{type(estimator).__module__}.{type(estimator).__name__}", "autoactivator.learner.Learned"}
+        copy = skops.io.loads(stored, trusted=list(ours))
+        assert np.array_equal(copy.decision_function(X), model.decision_function(X))
+
     def test_threads(self, estimator, clusters):
         X, y = clusters
         model = clone(estimator).fit(X, y)
@@ -117,7 +135,7 @@ def test_parameters_have_the_defaults_of_the_method():
 def test_every_parameter_of_the_method_is_an_argument():
     """Screening is listed only where it is off: files from before it could be switched off do not mention it."""
     for estimator, rare in [(Consolidation(), {}), (Reactivation(), {"screening": False})]:
-        arguments = estimator.get_params()
+        arguments = {name: value for name, value in estimator.get_params().items() if name not in OF_PYTHON}
         defaults = json.loads(Model(estimator._kind, "{}").parameters)
         listed = json.loads(Model(estimator._kind, json.dumps(rare)).parameters)
         assert arguments.keys() == listed.keys()
@@ -127,10 +145,63 @@ def test_every_parameter_of_the_method_is_an_argument():
         assert all(arguments[name] != value for name, value in rare.items())
 
 
+@pytest.mark.parametrize("kind", [Consolidation, Reactivation])
+def test_the_seed_under_the_name_of_sklearn(kind, clusters):
+    X, y = clusters
+    seeded = kind(seed=7).fit(X, y).decision_function(X)
+    assert np.array_equal(kind(random_state=7).fit(X, y).decision_function(X), seeded)
+    random = kind(random_state=np.random.RandomState(7))
+    first = random.fit(X, y).decision_function(X)
+    assert not np.array_equal(random.fit(X, y).decision_function(X), first)
+    pickle.loads(pickle.dumps(random)).set_params(n_jobs=1).predict(X)
+    if kind is Consolidation:
+        random.partial_fit(X, y)
+    with pytest.raises(ParameterError, match="two names of one parameter"):
+        kind(seed=7, random_state=8).fit(X, y)
+
+
+def test_class_weights_under_the_name_of_sklearn(clusters):
+    X, y = clusters
+    rare = (y != 0) | (np.arange(len(y)) % 5 == 0)
+    for weights in ["balanced", {0: 5.0}]:
+        ours = Consolidation(class_weights=weights).fit(X[rare], y[rare])
+        theirs = Consolidation(class_weight=weights).fit(X[rare], y[rare])
+        assert np.array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+    with pytest.raises(ParameterError, match="two names of one parameter"):
+        Consolidation(class_weights="balanced", class_weight="balanced").fit(X, y)
+
+
+def test_any_number_of_threads_gives_the_same(clusters):
+    X, y = clusters
+    models = [Consolidation(n_jobs=n).fit(X, y) for n in [None, 1, 2, -1]]
+    answers = [model.predict_proba(X) for model in models]
+    assert all(np.array_equal(answer, answers[0]) for answer in answers)
+    with pytest.raises(ParameterError, match="`n_jobs` is 0"):
+        Consolidation(n_jobs=0).fit(X, y)
+
+
+def test_tasks_are_told_if_asked_for(clusters, capsys):
+    X, y = clusters
+    Consolidation(verbose=0).fit(X, y)
+    assert capsys.readouterr().out == ""
+    model = Consolidation(verbose=1).fit(X, y)
+    assert capsys.readouterr().out == f"{model.learned_}\n" and "learned 120 rows" in str(model.learned_)
+
+
+def test_a_fitted_model_says_what_it_knows(clusters):
+    X, y = clusters
+    model = Consolidation(nodes=8)
+    assert repr(model) == "Consolidation(nodes=8)"
+    assert repr(model.fit(X, y)).startswith("Consolidation(nodes=8) with 4 classes (")
+    assert "with 4 classes" not in repr(clone(model))
+    assert "Consolidation(nodes=8)" in repr(make_pipeline(StandardScaler(), model))
+
+
 def test_a_notebook_shows_units_nodes_and_classes(clusters):
     X, y = clusters
     shown = Reactivation(**QUICK).fit(X, y)._repr_mimebundle_()["text/html"]
     assert "<th>unit</th>" in shown and "<th>threshold</th>" in shown and "4 classes: " in shown
     shown = Consolidation().fit(X, np.array(["<b>", "c", "d", "e"])[y])._repr_html_()
+    assert "<svg" in shown and "task 1: 120 rows, 4 classes" in shown
     assert "<th>nodes</th>" in shown and "&lt;b&gt;" in shown and "<b>, " not in shown
     assert "<th>" not in Consolidation()._repr_html_().split("</style>")[-1]

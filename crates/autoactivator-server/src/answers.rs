@@ -59,6 +59,13 @@ pub(crate) fn check_size(
     )))
 }
 
+/// Number of rows that are judged between two looks at whether the answer is still wanted.
+pub(crate) fn rows_together(edition: &Edition) -> usize {
+    let by_scores = SCORES_TOGETHER / edition.model.classes().len().max(1);
+    let by_work = WORK_TOGETHER / edition.multiply_adds.max(1);
+    by_scores.min(by_work).max(1)
+}
+
 /// The answers to rows, as JSON. Only the text grows with their number; what is computed for it is freed piece by piece,
 /// and nothing more is computed once nobody waits for it.
 /// The text is complete before any of it is sent, so an error is still an error and no thread waits for a slow client.
@@ -70,9 +77,7 @@ pub(crate) fn written(
     wanted: &Wanted,
 ) -> Result<Pieces, Problem> {
     let (model, classes) = (&edition.model, edition.model.classes());
-    let by_scores = SCORES_TOGETHER / classes.len().max(1);
-    let by_work = WORK_TOGETHER / edition.multiply_adds.max(1);
-    let together = by_scores.min(by_work).max(1);
+    let together = rows_together(edition);
     if x.rows().len() > together {
         // Errors name the row, counted from the first of all.
         x.rows().check_values()?;

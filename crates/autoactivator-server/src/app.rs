@@ -54,6 +54,27 @@ pub(crate) enum Effort {
     Much,
 }
 
+impl Effort {
+    /// Of a question about so many rows.
+    pub(crate) fn of_rows(n_bytes: usize, n_rows: usize, edition: &Edition) -> Self {
+        match n_rows.saturating_mul(edition.multiply_adds) {
+            _ if n_bytes > SMALL_BODY => Self::Much,
+            work if work <= SMALL_WORK => Self::Small,
+            work if work <= SHORT_WORK => Self::Short,
+            _ => Self::Much,
+        }
+    }
+
+    /// Of a question about sentences.
+    pub(crate) fn of_texts(n_bytes: usize) -> Self {
+        if n_bytes > SHORT_TEXTS {
+            Self::Much
+        } else {
+            Self::Short
+        }
+    }
+}
+
 /// What every handler shares.
 pub(crate) struct App {
     pub(crate) current: Arc<Current>,
@@ -122,23 +143,29 @@ impl App {
 
     /// How much work a question is, judged before it is parsed: by its bytes, and by the rows that they can hold.
     pub(crate) fn effort(&self, received: &Received, edition: &Edition) -> Effort {
-        if received.bytes.len() > SMALL_BODY || !received.content_type.starts_with("application/json") {
+        let n_bytes = received.bytes.len();
+        if n_bytes > SMALL_BODY || !received.content_type.starts_with("application/json") {
             return Effort::Much;
         }
         if self.encoder.is_some() && has_texts(&received.bytes) {
-            return if received.bytes.len() > SHORT_TEXTS {
-                Effort::Much
-            } else {
-                Effort::Short
-            };
+            return Effort::of_texts(n_bytes);
         }
         // Each row begins with a bracket, and so does the list of them.
         let brackets = received.bytes.iter().filter(|&&byte| byte == b'[').count();
-        let rows = brackets.saturating_sub(1).max(1);
-        match rows.saturating_mul(edition.multiply_adds) {
-            work if work <= SMALL_WORK => Effort::Small,
-            work if work <= SHORT_WORK => Effort::Short,
-            _ => Effort::Much,
+        Effort::of_rows(n_bytes, brackets.saturating_sub(1).max(1), edition)
+    }
+
+    /// Answers a question: inline if it is little work, otherwise on a thread for such work.
+    pub(crate) async fn answer<T: Send + 'static>(
+        &self,
+        effort: Effort,
+        client: Client,
+        reply: impl FnOnce(&Wanted) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        match effort {
+            Effort::Small => reply(&Wanted::default()),
+            Effort::Short => self.work(&self.short, client, reply).await,
+            Effort::Much => self.work(&self.questions.turns, client, reply).await,
         }
     }
 

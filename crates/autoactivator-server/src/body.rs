@@ -194,19 +194,30 @@ impl Kind {
     }
 }
 
-fn check_input(input: &Input<'_>, limits: &Limits) -> Result<(), Problem> {
-    if input.is_empty() {
+/// Refuses no rows, and more than are allowed.
+pub(crate) fn check_number(rows: usize, limits: &Limits) -> Result<(), Problem> {
+    if rows == 0 {
         return Err(Problem::bad_request(
             "there is no row, no image and no sentence: give at least one",
         ));
     }
-    if input.len() > limits.rows {
-        return Err(Problem::too_large(format!(
-            "{} rows exceed the limit of {}: send fewer at a time",
-            input.len(),
-            limits.rows
-        )));
+    check_most(rows, limits)
+}
+
+/// Refuses more rows than are allowed.
+pub(crate) fn check_most(rows: usize, limits: &Limits) -> Result<(), Problem> {
+    if rows <= limits.rows {
+        return Ok(());
     }
+    Err(Problem::too_large(format!(
+        "{rows} rows exceed the limit of {}: send fewer at a time",
+        limits.rows
+    )))
+}
+
+/// Refuses an input that is empty or beyond a limit.
+pub(crate) fn check_input(input: &Input<'_>, limits: &Limits) -> Result<(), Problem> {
+    check_number(input.len(), limits)?;
     let Input::Images(images) = input else {
         return Ok(());
     };
@@ -331,7 +342,7 @@ fn detail(top: Option<usize>, proba: bool) -> Result<Detail, Problem> {
     }
 }
 
-fn rate(reject: f64) -> Result<f64, Problem> {
+pub(crate) fn rate(reject: f64) -> Result<f64, Problem> {
     if (0.0..=1.0).contains(&reject) {
         return Ok(reject);
     }
@@ -364,7 +375,7 @@ fn unknown_field(part: &Part<'_>, known: &str) -> Problem {
 }
 
 /// Reads one JSON object. Lists are refused: their items would be taken for the fields, in the order of declaration.
-fn from_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Problem> {
+pub(crate) fn from_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Problem> {
     match bytes.trim_ascii_start().first() {
         None => return Err(Problem::bad_request("the body is empty: send a JSON object")),
         Some(b'{') => {}

@@ -185,7 +185,7 @@ pub(crate) async fn guard(
 ) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = match app.guard.check_request(client, &request) {
-        Err(problem) => problem.into_response(),
+        Err(problem) => problem.at(request.uri().path()),
         Ok(()) if app.guard.is_preflight(&request) => preflight(),
         Ok(()) => next.run(request).await,
     };

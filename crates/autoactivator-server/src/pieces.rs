@@ -27,10 +27,23 @@ impl Pieces {
 
     /// Appends text.
     pub(crate) fn write(&mut self, text: &str) {
-        self.last.extend_from_slice(text.as_bytes());
+        self.write_bytes(text.as_bytes());
+    }
+
+    /// Appends bytes.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
+        self.last.extend_from_slice(bytes);
         if self.last.len() >= PIECE {
             self.close();
         }
+    }
+
+    /// Appends another body, without copying it.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.close();
+        self.waiting += other.waiting;
+        self.done.append(&mut other.done);
+        self.last = other.last;
     }
 
     fn close(&mut self) {
@@ -77,6 +90,10 @@ mod tests {
             pieces.write(&n.to_string());
             written += &n.to_string();
         }
+        let mut more = Pieces::default();
+        more.write_bytes(b"and more");
+        pieces.append(more);
+        written += "and more";
         assert_eq!(pieces.size_hint().exact(), Some(written.len() as u64));
         let (mut sent, mut frames) = (Vec::new(), 0);
         let mut context = Context::from_waker(std::task::Waker::noop());

@@ -7,7 +7,9 @@ use std::time::Duration;
 use autoactivator::Error;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::inference::PREFIX;
 
 /// A request that cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,9 +151,18 @@ impl From<autoactivator_data::Error> for Problem {
     }
 }
 
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        let body = json!({ "error": { "kind": self.kind, "message": self.message } });
+impl Problem {
+    /// The response to a request at this path: clients of the inference protocol expect the message alone.
+    pub(crate) fn at(self, path: &str) -> Response {
+        let body = if path.starts_with(PREFIX) {
+            json!({ "error": self.message })
+        } else {
+            json!({ "error": { "kind": self.kind, "message": self.message } })
+        };
+        self.with(&body)
+    }
+
+    fn with(self, body: &Value) -> Response {
         let mut response = (
             self.status,
             [(header::CONTENT_TYPE, "application/json")],
@@ -166,5 +177,11 @@ impl IntoResponse for Problem {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        self.at("/")
     }
 }

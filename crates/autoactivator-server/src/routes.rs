@@ -7,7 +7,7 @@ use autoactivator::model::{Detail, describe, growth as recorded, rows_by_class};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::answers;
-use crate::app::{App, Effort, Received};
+use crate::app::{App, Received};
 use crate::assets;
 use crate::body::{self, Question};
 use crate::change::Change;
@@ -30,7 +30,9 @@ use crate::guard::{
     Access::{self, Open, Read, Write},
     guard,
 };
+use crate::inference;
 use crate::key::Key;
+use crate::label_studio;
 use crate::log::log;
 use crate::metrics;
 use crate::openapi;
@@ -73,6 +75,26 @@ pub(crate) fn table() -> Vec<Route> {
         ("get", "/v1/download/memory", Write, get(download_memory)),
         ("get", "/v1/download/model", Write, get(download_model)),
         ("get", "/v1/download/onnx", Write, get(download_onnx)),
+        ("get", "/v2", Read, get(inference::server)),
+        ("get", "/v2/health/live", Open, get(inference::live)),
+        ("get", "/v2/health/ready", Open, get(inference::ready)),
+        ("get", "/v2/models/{model}", Read, get(inference::model)),
+        (
+            "get",
+            "/v2/models/{model}/ready",
+            Read,
+            get(inference::model_ready),
+        ),
+        ("post", "/v2/models/{model}/infer", Read, post(inference::infer)),
+        ("get", "/label-studio/health", Open, get(label_studio::health)),
+        ("post", "/label-studio/setup", Read, post(label_studio::setup)),
+        ("post", "/label-studio/predict", Read, post(label_studio::predict)),
+        (
+            "post",
+            "/label-studio/webhook",
+            Write,
+            post(label_studio::webhook),
+        ),
     ]
 }
 
@@ -83,8 +105,10 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .fold(Router::new(), |router, (_, path, _, handler)| {
             router.route(path, handler)
         })
-        .fallback(async || Problem::not_found("NotFound", "there is nothing at this address: see /docs"))
-        .method_not_allowed_fallback(async || Problem::method_not_allowed())
+        .fallback(async |uri: Uri| {
+            Problem::not_found("NotFound", "there is nothing at this address: see /docs").at(uri.path())
+        })
+        .method_not_allowed_fallback(async |uri: Uri| Problem::method_not_allowed().at(uri.path()))
         .layer(from_fn_with_state(Arc::clone(app), counted))
         .layer(from_fn_with_state(Arc::clone(app), guard))
         .layer(from_fn_with_state(Arc::clone(app), log))
@@ -220,7 +244,7 @@ async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMa
     .await
 }
 
-/// Answers a question from the current edition: inline if it is little work, otherwise on a thread for such work.
+/// Answers a question from the current edition.
 async fn ask(
     app: &Arc<App>,
     client: Client,
@@ -237,11 +261,7 @@ async fn ask(
         let question = body::predict(&received.content_type, &received.bytes, &at_hand.limits)?;
         answer(&at_hand, &edition, question, wanted)
     };
-    match effort {
-        Effort::Small => reply(&Wanted::default()),
-        Effort::Short => app.work(&app.short, client, reply).await,
-        Effort::Much => app.work(&app.questions.turns, client, reply).await,
-    }
+    app.answer(effort, client, reply).await
 }
 
 async fn learn(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
@@ -334,7 +354,8 @@ async fn submit_for_class(
     })
 }
 
-async fn submit(app: &App, change: Change, key: Option<Key>) -> Answered {
+/// Makes a change, and answers once it is on disk.
+pub(crate) async fn submit(app: &App, change: Change, key: Option<Key>) -> Answered {
     let changed = timeout(app.limits.time, app.writer.change(change, key)).await;
     let late = |_| {
         Problem::timeout(

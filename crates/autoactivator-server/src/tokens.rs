@@ -1,6 +1,10 @@
 //! Tokens: who holds which, and how often somebody may guess.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderMap, header};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::attempts::Attempts;
@@ -88,15 +92,14 @@ impl Tokens {
 
     /// The token that a request carries; none is looked at after too many wrong ones.
     fn given(&self, client: Client, headers: &HeaderMap) -> Result<Token, Problem> {
-        let given = headers.get(header::AUTHORIZATION).and_then(|value| {
-            let (scheme, token) = value.as_bytes().split_at_checked("Bearer ".len())?;
-            scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
-        });
+        let given = headers
+            .get(header::AUTHORIZATION)
+            .and_then(|value| sent(value.as_bytes()));
         let given = given.ok_or_else(|| {
             Problem::unauthorized("this needs the server's token: send it as a bearer token")
         })?;
         self.attempts.check(client)?;
-        Ok(Token::digest(given))
+        Ok(Token::digest(&given))
     }
 
     fn wrong(&self, client: Client) -> Problem {
@@ -105,9 +108,34 @@ impl Tokens {
     }
 }
 
+/// The token in the value of a header. Clients that can only send a user and a password send it as the password of any
+/// user.
+fn sent(value: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let with = |scheme: &str| {
+        let (found, rest) = value.split_at_checked(scheme.len())?;
+        found.eq_ignore_ascii_case(scheme.as_bytes()).then_some(rest)
+    };
+    if let Some(token) = with("Bearer ") {
+        return Some(Cow::Borrowed(token));
+    }
+    let pair = STANDARD.decode(with("Basic ")?).ok()?;
+    let colon = pair.iter().position(|&byte| byte == b':')?;
+    Some(Cow::Owned(pair[colon + 1..].to_vec()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_may_come_as_a_password() {
+        assert_eq!(sent(b"Bearer a:b").as_deref(), Some(&b"a:b"[..]));
+        // anybody:a:b
+        assert_eq!(sent(b"basic YW55Ym9keTphOmI=").as_deref(), Some(&b"a:b"[..]));
+        for wrong in ["", "Basic", "Basic anybody:a", "Basic YW55Ym9keQ==", "Digest a"] {
+            assert_eq!(sent(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn short_and_odd_tokens_are_refused() {

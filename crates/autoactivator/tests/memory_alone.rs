@@ -1,8 +1,9 @@
 //! Probabilities and "unknown" are a function of the memory: any order of tasks, a merge, and a task that was learned
-//! and unlearned again give the same.
+//! and unlearned again give the same. Over the standard pool, so do the sums, to the last bit.
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
+use autoactivator::pool::PoolSpec;
 use autoactivator::prelude::*;
 
 /// How far apart probabilities may be: sums in another order round differently.
@@ -109,4 +110,59 @@ fn what_lies_far_away_is_unknown_and_what_is_known_hardly_ever() {
         .known(Rows::new(&far, 6).unwrap())
         .unwrap();
     assert!(known[0] < 0.01, "{known:?}");
+}
+
+/// Rows as a backbone gives them: wide, and of any length. Those of two classes come together.
+fn embeddings(classes: [usize; 2], salt: usize) -> (Table, Labels) {
+    let noise = |i: usize, j: usize| {
+        ((i * 7919 + j * 104_729 + salt * 1_299_709 + i % 2 * 31) % 1009) as f32 / 1009.0
+    };
+    let centre = |class: usize, j: usize| ((class + 2) * (j + 3) % 7) as f32 / 2.0;
+    let value = |i: usize, j: usize| centre(classes[i % 2], j) + noise(i, j);
+    let values = (0..150).flat_map(|i| (0..64).map(move |j| value(i, j)));
+    let names = (0..150).map(|i| ["a", "b", "c", "d"][classes[i % 2]]);
+    (
+        Table::new(values.collect(), 64).unwrap(),
+        Labels::from_names(names),
+    )
+}
+
+/// A model over the standard pool that has learned these tasks.
+fn standard(seed: u64, tasks: &[[usize; 2]]) -> Model {
+    let params = ConsolidationParams {
+        pool: PoolSpec::named("standard"),
+        nodes: Some(100),
+        seed,
+        ..ConsolidationParams::default()
+    };
+    let mut model = Consolidation::new(params.check().unwrap());
+    for &classes in tasks {
+        let (x, y) = embeddings(classes, classes[0]);
+        model.learn(x.rows(), &y, &mut ()).unwrap();
+    }
+    model.into()
+}
+
+#[test]
+fn people_who_never_met_merge_to_the_same_bytes() {
+    let mut here = standard(3, &[[0, 2]]);
+    here.merge(&[&standard(3, &[[3, 1]])], None).unwrap();
+    let alone = standard(3, &[[0, 2], [3, 1]]);
+    assert!(here.to_bytes().unwrap() == alone.to_bytes().unwrap());
+    let again = Model::received("bytes", &here.to_bytes().unwrap()).unwrap();
+    assert!(again == alone);
+    let error = here.merge(&[&standard(4, &[[3, 1]])], None).unwrap_err();
+    assert!(error.to_string().contains("different seeds"), "{error}");
+}
+
+#[test]
+fn sums_over_the_standard_pool_know_no_order() {
+    let sums = |model: &Model| model.consolidation().unwrap().memory().clone();
+    let forward = sums(&standard(0, &[[0, 2], [3, 1], [1, 0]]));
+    let mut backward = standard(0, &[[1, 0], [3, 1], [0, 2]]);
+    // In G, classes have no order.
+    assert!(forward.gram() == sums(&backward).gram());
+    let (x, y) = embeddings([0, 2], 0);
+    backward.unlearn(x.rows(), &y).unwrap();
+    assert!(sums(&backward).gram() == sums(&standard(0, &[[3, 1], [1, 0]])).gram());
 }

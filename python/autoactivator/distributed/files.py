@@ -3,13 +3,15 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from .. import types
 from ..error import IoError
 
 
-def listed(paths):
+def listed(paths: types.Path | Sequence[types.Path]) -> list[str]:
     """Every file once, sorted by name. Folders are searched; hidden files are left out.
 
     Parameters
@@ -41,7 +43,7 @@ def listed(paths):
     return sorted(found)
 
 
-def _files(path):
+def _files(path: str) -> list[str]:
     if _is_address(path):
         from pyarrow import fs
 
@@ -58,16 +60,16 @@ def _files(path):
     return [os.path.abspath(folder / name) for name in inside if not _is_hidden(str(name))]
 
 
-def _is_address(path):
+def _is_address(path: str) -> bool:
     return "://" in path
 
 
-def _is_hidden(name):
+def _is_hidden(name: str) -> bool:
     return any(part.startswith(("_", ".")) for part in Path(name).parts)
 
 
 @contextmanager
-def at_hand(path):
+def at_hand(path: str) -> Iterator[str]:
     """A path that can be opened: the file itself, or a temporary copy.
 
     Parameters

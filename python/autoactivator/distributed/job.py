@@ -11,7 +11,9 @@ import logging
 import os
 import re
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,8 +21,18 @@ from .. import error
 from .._core import POOL_ROWS, Model
 from ..consolidation import Consolidation
 from ..snapshot import estimator
+from ..types import Path
 from .files import at_hand, listed
 from .worker import Task
+
+Item = TypeVar("Item")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+Paths: TypeAlias = Path | Sequence[Path]
+"""Files and folders."""
+
+Files: TypeAlias = list[tuple[str, str]]
+"""Files, each with the hash of its content before its name."""
 
 logger = logging.getLogger("autoactivator")
 
@@ -69,17 +81,42 @@ Examples
 """
 
 
-def documented(engine, kind, rows, more):
+class Engine(Protocol):
+    """What Ray and Spark have in common here."""
+
+    slots: int
+
+    def known(self, task: Task, groups: list[list[str]]) -> Files: ...
+
+    def sum_files(self, task: Task, groups: list[Files]) -> bytes: ...
+
+    def sum_rows(self, task: Task, rows: Any) -> bytes | None: ...
+
+    def some(self, rows: Any, n_rows: int) -> Any: ...
+
+
+def documented(engine: str, kind: str, rows: str, more: str) -> Callable[[Function], Function]:
     """Documents a function that learns with an engine, from one shared docstring."""
 
-    def document(function):
+    def document(function: Function) -> Function:
         function.__doc__ = DOCSTRING.format(engine=engine, kind=kind, rows=rows, more=more, name=function.__name__)
         return function
 
     return document
 
 
-def learn(engine, rows, are_files, model, label, columns, sample, parts, single, checkpoint):
+def learn(
+    engine: Engine,
+    rows: Any,
+    are_files: bool,
+    model: Consolidation | None,
+    label: str | None,
+    columns: str | Sequence[str] | None,
+    sample: Paths | None,
+    parts: int | None,
+    single: bool,
+    checkpoint: Path | None,
+) -> Consolidation:
     """Learns rows with the workers of an engine and returns the estimator; the arguments are those of ``learn_ray``."""
     model = Consolidation() if model is None else model
     if not isinstance(model, Consolidation):
@@ -98,7 +135,7 @@ def learn(engine, rows, are_files, model, label, columns, sample, parts, single,
             single=single,
             checkpoint=None if checkpoint is None else os.path.abspath(checkpoint),
         )
-        if are_files:
+        if files is not None:
             partial = _sum_files(engine, task, files, core, parts)
         else:
             partial = engine.sum_rows(task, rows)
@@ -107,7 +144,7 @@ def learn(engine, rows, are_files, model, label, columns, sample, parts, single,
     return estimator(core)
 
 
-def _begun(model):
+def _begun(model: Consolidation) -> Model:
     """A copy of the compiled model."""
     if not model._has_learned():
         return model._new_model()
@@ -116,9 +153,12 @@ def _begun(model):
     return core
 
 
-def _sample(engine, rows, files, sample, stack):
+def _sample(engine: Engine, rows: Any, files: list[str] | None, sample: Paths | None, stack: ExitStack) -> list[str]:
     """Tables that make the pool, as paths."""
-    if files is None and sample is None:
+    if sample is None and files is not None:
+        places = np.unique(np.linspace(0, len(files) - 1, SAMPLE_FILES).round().astype(int))
+        sample = [files[place] for place in places]
+    if sample is None:
         import pyarrow as pa
 
         path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "sample.arrow")
@@ -126,13 +166,10 @@ def _sample(engine, rows, files, sample, stack):
         with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, some.schema) as stream:
             stream.write_table(some)
         return [path]
-    if sample is None:
-        places = np.unique(np.linspace(0, len(files) - 1, SAMPLE_FILES).round().astype(int))
-        sample = [files[place] for place in places]
     return [stack.enter_context(at_hand(file)) for file in listed(sample)]
 
 
-def _sum_files(engine, task, files, core, parts):
+def _sum_files(engine: Engine, task: Task, files: list[str], core: Model, parts: int | None) -> bytes | None:
     """The partial memory of all files whose content is new; None if there are none."""
     known = {sha256 for sha256, _ in core.ledger}
     new = {}
@@ -148,14 +185,14 @@ def _sum_files(engine, task, files, core, parts):
     return engine.sum_files(task, _dealt(list(new.items()), parts or TASKS_A_SLOT * engine.slots))
 
 
-def _dealt(items, n_groups):
+def _dealt(items: list[Item], n_groups: int) -> list[list[Item]]:
     """Items dealt to at most `n_groups` groups, each with at least one item."""
     n_groups = max(1, min(len(items), n_groups))
     return [items[group::n_groups] for group in range(n_groups)]
 
 
 @contextmanager
-def in_our_words():
+def in_our_words() -> Iterator[None]:
     """Engines wrap the exceptions of workers in their own; this raises the worker's exception again."""
     try:
         yield

@@ -6,9 +6,11 @@ A :class:`Task` is sent by value and holds everything a worker needs. An engine 
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .. import _core
 from ..error import AutoActivatorError, BadModelError
@@ -41,15 +43,15 @@ class Task:
     pool: bytes
     binding: str
     label: str | None
-    columns: tuple
+    columns: tuple[str, ...]
     single: bool
     checkpoint: str | None
 
-    def known(self, files):
+    def known(self, files: Iterable[str]) -> list[tuple[str, str]]:
         """The hash of each file's content, with the file."""
         return [(_sha256(file), file) for file in files]
 
-    def sum_files(self, files):
+    def sum_files(self, files: list[tuple[str, str]]) -> bytes:
         """The partial memory of files, each given by hash and name; taken from the checkpoint if it is there."""
         kept = self._kept(files)
         if kept is not None and kept.exists():
@@ -66,7 +68,7 @@ class Task:
             _write(kept, partial)
         return partial
 
-    def sum_batches(self, batches):
+    def sum_batches(self, batches: Iterable[Any]) -> bytes | None:
         """The partial memory of Arrow batches; None if they have no rows."""
         import pyarrow as pa
 
@@ -81,18 +83,18 @@ class Task:
                     share.add_rows(path, self.label, list(self.columns))
         return share.to_bytes(self.single) if seen else None
 
-    def add_up(self, *partials):
+    def add_up(self, *partials: bytes) -> bytes:
         """The sum of partial memories."""
         return _core.add_up(list(partials), self.single)
 
-    def share(self):
+    def share(self) -> _core.Share:
         """An empty share over the pool, on one thread, because an engine gives each task one core."""
         os.environ.setdefault("RAYON_NUM_THREADS", "1")
         pool = _core.Model.from_bytes(self.pool)
         pool.check_binding(self.binding)
         return _core.Share(pool)
 
-    def _kept(self, files):
+    def _kept(self, files: list[tuple[str, str]]) -> Path | None:
         """The checkpoint file for these files over this pool; None without a checkpoint folder."""
         if self.checkpoint is None:
             return None
@@ -100,12 +102,12 @@ class Task:
         return Path(self.checkpoint, hashlib.sha256(repr(key).encode()).hexdigest()[:32] + ".partial")
 
 
-def _sha256(file):
+def _sha256(file: str) -> str:
     with at_hand(file) as path, named(path, file):
         return _core.sha256(path)
 
 
-def _together(batches):
+def _together(batches: Iterable[Any]) -> Iterator[Any]:
     """Joins batches into tables of at least ``ROWS_AT_A_TIME`` rows; only the last may be smaller."""
     import pyarrow as pa
 
@@ -120,7 +122,7 @@ def _together(batches):
         yield pa.Table.from_batches(waiting)
 
 
-def _write(path, content):
+def _write(path: Path, content: bytes) -> None:
     """Writes a whole file in one step, even if others write the same file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
@@ -129,7 +131,7 @@ def _write(path, content):
 
 
 @contextmanager
-def named(path, name):
+def named(path: str, name: str) -> Iterator[None]:
     """Makes errors name the file `name`, not the copy at `path`."""
     try:
         yield

@@ -179,7 +179,7 @@ impl Consolidation {
 
     /// Begins a memory over a pool; `x` shows the scale of its outputs.
     fn take_pool(&mut self, pool: Box<dyn Pool>, x: Rows<'_>) {
-        let standard = if self.params.private {
+        let standard = if self.params.private || pool.is_exact() {
             Standard::nothing(pool.n_nodes())
         } else {
             let looked_at = x.gather(&places(x.len(), OUTPUT_ROWS));
@@ -206,6 +206,10 @@ impl Consolidation {
     ) -> Result<(), Error> {
         let places = self.memory.classes.admit(y);
         self.memory.widen();
+        if self.is_exact() {
+            // A factor of few rows rounds.
+            self.memory.gram.fill();
+        }
         for lot in lots(x, &places, y) {
             self.add(&lot, 1.0);
             if is_stopped() {
@@ -251,7 +255,12 @@ impl Consolidation {
             places: lot.places,
             weights: weights.as_deref(),
         };
-        self.memory.add(&evidence, sign, self.params.precision);
+        let precision = if self.is_exact() {
+            Precision::F64
+        } else {
+            self.params.precision
+        };
+        self.memory.add(&evidence, sign, precision);
         let of = |list: Option<&[f64]>, i: usize| list.map_or(1.0, |list| list[i]);
         let counts = |i: usize| (of(lot.copies, i), of(weights.as_deref(), i));
         if sign > 0.0 {
@@ -259,6 +268,11 @@ impl Consolidation {
             return None;
         }
         self.memory.witnesses.remove(lot.x, lot.places, counts)
+    }
+
+    /// Whether sums are exact, whatever the order of rows.
+    fn is_exact(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| pool.is_exact())
     }
 
     /// What each row weighs in the sums: its own weight times that of its class; none when all are 1.
@@ -443,6 +457,10 @@ impl Consolidation {
     /// The model that reads the recruited nodes.
     pub(super) fn read_out(&mut self) -> Result<Deployed, Error> {
         self.memory.gram.settle_factor();
+        if self.is_exact() {
+            // What follows from the last readout rounds by its own history.
+            self.memory.pending.give_up();
+        }
         let pool = self.recruited_pool(self.pool.as_deref().ok_or(Error::NothingLearned)?);
         if self.n_changes().is_none() {
             let witnesses = self.memory.witnesses.in_use().len();
@@ -503,7 +521,9 @@ impl Consolidation {
     fn by_sums(&mut self) -> Option<Solution> {
         self.memory.gram.settle();
         let (params, before) = (&self.params, self.deployed.as_ref());
-        let ridge = before.map(|before| before.readout.ridge);
+        let ridge = before
+            .filter(|_| !self.is_exact())
+            .map(|before| before.readout.ridge);
         let centred = Centred::new(&self.memory, &self.recruited);
         Some(Solution {
             readout: centred.readout(params.readout, params.ridge, params.shrinkage, ridge)?,
@@ -573,7 +593,7 @@ impl Consolidation {
             return;
         };
         let is_ready = self.n_changes().is_some() || self.memory.pending.n_rows() != Some(0.0);
-        if is_ready || !self.reads_whole_pool() {
+        if is_ready || self.is_exact() || !self.reads_whole_pool() {
             return;
         }
         let wanted = Wanted {

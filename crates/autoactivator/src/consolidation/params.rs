@@ -198,7 +198,7 @@ impl Check for ConsolidationParams {
                     !self.private,
                     "pool",
                     &kind,
-                    "one that takes nothing from rows, because `private` is set: leave it out, or choose uniform or patches",
+                    "one that takes nothing from rows, because `private` is set: leave it out, or choose standard, uniform or patches",
                 )
             })
             .or_else(|| {

@@ -124,7 +124,7 @@ fn projections(n_features: usize, preparation: Preparation) -> PoolSpec {
 }
 
 /// Number of random nodes on this many columns.
-fn on_many(n_features: usize) -> usize {
+pub(super) fn on_many(n_features: usize) -> usize {
     let (each, most) = ON_MANY_COLUMNS;
     each.saturating_mul(n_features).min(most)
 }

@@ -29,6 +29,7 @@ mod node;
 mod patch;
 mod prepare;
 mod stack;
+mod standard;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -54,6 +55,7 @@ pub use node::{NodeId, Nodes};
 pub use patch::{DifferencesSpec, Field, Patches, PatchesSpec};
 pub use prepare::{Preparation, Prepared, Standard};
 pub use stack::{Block, Member, Stack, StackSpec};
+pub use standard::{Rounded, StandardSpec};
 
 /// A collection of nodes that answer rows.
 ///
@@ -77,6 +79,11 @@ pub trait Pool: fmt::Debug + Send + Sync {
 
     /// Number of multiply-adds to answer one row.
     fn multiply_adds(&self) -> usize;
+
+    /// Whether all outputs are multiples of one step, so that sums of their products in double precision are exact.
+    fn is_exact(&self) -> bool {
+        false
+    }
 
     /// Puts the tensors into a container, their names beginning with `prefix`, and returns everything else
     /// about the pool: a JSON object made by [`described`], with the `kind` that it is read by.
@@ -195,11 +202,13 @@ pub enum PoolSpec {
     Convolution(ConvolutionSpec),
     /// Random nodes on the outputs of another pool, both read.
     Stack(StackSpec),
+    /// The same for everyone whose rows have the same width.
+    Standard(StandardSpec),
 }
 
 impl PoolSpec {
     /// The kinds that a user can name, each with a description.
-    pub const KINDS: [(&'static str, &'static str); 6] = [
+    pub const KINDS: [(&'static str, &'static str); 7] = [
         ("uniform", "The paper's nodes"),
         ("gaussian", "Gaussian weights and ReLU on standardised features"),
         ("features", "The features themselves, standardised"),
@@ -212,6 +221,10 @@ impl PoolSpec {
             "convolution",
             "Filters cut from images, read over the cells of a grid",
         ),
+        (
+            "standard",
+            "The same for everyone with this backbone and seed; models over it merge",
+        ),
     ];
 
     /// The kind of this name with its default settings; none when there is no such kind.
@@ -223,6 +236,7 @@ impl PoolSpec {
             "patches" => Self::Patches(PatchesSpec::default()),
             "differences" => Self::Differences(DifferencesSpec::default()),
             "convolution" => Self::Convolution(ConvolutionSpec::default()),
+            "standard" => Self::Standard(StandardSpec::default()),
             _ => return None,
         })
     }
@@ -247,7 +261,7 @@ impl PoolSpec {
             Self::Differences(_) => Some("differences"),
             Self::Convolution(_) => Some("convolution"),
             Self::Stack(spec) => spec.first.needs_images(),
-            Self::Uniform(_) | Self::Gaussian(_) | Self::Features(_) => None,
+            Self::Uniform(_) | Self::Gaussian(_) | Self::Features(_) | Self::Standard(_) => None,
         }
     }
 
@@ -280,6 +294,7 @@ impl PoolSpec {
             Self::Differences(spec) => spec,
             Self::Convolution(spec) => spec,
             Self::Stack(spec) => spec,
+            Self::Standard(spec) => spec,
         }
     }
 
@@ -292,6 +307,7 @@ impl PoolSpec {
             Self::Differences(spec) => spec,
             Self::Convolution(spec) => spec,
             Self::Stack(spec) => spec,
+            Self::Standard(spec) => spec,
         }
     }
 }
@@ -301,12 +317,13 @@ impl PoolSpec {
 pub type Unpack = fn(&Container, &str, &Json) -> Result<Box<dyn Pool>, String>;
 
 /// How each kind of pool is read from a file.
-const UNPACK: [(&str, Unpack); 5] = [
+const UNPACK: [(&str, Unpack); 6] = [
     (dense::KIND, dense::unpack),
     (features::KIND, features::unpack),
     (patch::KIND, patch::unpack),
     (convolution::KIND, convolution::unpack),
     (stack::KIND, stack::unpack),
+    (standard::KIND, standard::unpack),
 ];
 
 /// Kinds that other crates have registered.
