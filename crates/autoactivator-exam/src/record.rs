@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::admission::Absence;
+use crate::tally::Tally;
 
 /// Everything about one exam: enough to read its figures and to repeat it.
 #[derive(Clone, Debug, Serialize)]
@@ -86,6 +87,10 @@ pub struct Outcome {
     pub learn_seconds: f64,
     /// Seconds to predict all test rows after the last task, mean over the runs.
     pub predict_seconds: f64,
+    /// What became of the test rows after the last task, summed over the runs: class by class, with the mistakes that
+    /// were made with the most confidence. One protocol of each learner has it: `instance`, or else the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Tally>,
     /// The runs, one per seed.
     pub runs: Vec<Run>,
 }

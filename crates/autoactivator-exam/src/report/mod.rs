@@ -137,6 +137,7 @@ pub(crate) mod example {
             multiply_adds: 4480.0,
             learn_seconds: 1.234,
             predict_seconds: 0.05,
+            answers: None,
             runs,
         }
     }
