@@ -2,7 +2,7 @@
 //!
 //! [`figure`] is for the page and takes its ink; [`file`] stands alone, on white.
 
-use super::html::escape;
+use super::page::escape;
 use crate::given::Order;
 
 /// The size of a panel, and the room inside for its title above, its axis at the left and the units below.

@@ -5,7 +5,8 @@ use super::chapters::{Chapter, Part, chapters};
 use super::sheet::{Cell, Sheet};
 use super::verdict::Verdict;
 use crate::report::distinct;
-use crate::report::html::{escape, grid, meanings, page, section};
+use crate::report::html::meanings;
+use crate::report::page::{escape, grid, page, section};
 
 const HOW_TO_READ: &str = "<p class=\"note\">Every row names its data, its learner, its protocol and the command that \
     prints it. Figures in the columns <b>paper's, quoted</b> are quoted from the paper, which examines its learner on \
@@ -149,7 +150,7 @@ mod tests {
             "<td class=\"quoted\">97.32 ± 0.03</td><td class=\"above\">+0.68</td>",
             "<code>autoactivator reproduce digits-first --quick</code>",
             "a quick look",
-            "Mean accuracy on all tasks seen",
+            "Accuracy on all tasks learned so far",
             "Accuracy against nodes",
             "Model, MB",
             "raw &amp; inputs",
