@@ -19,6 +19,7 @@ mod defaults;
 mod demo;
 mod encoders;
 mod eval;
+mod exhibits;
 mod extract;
 #[cfg(feature = "fetch")]
 mod fetching;

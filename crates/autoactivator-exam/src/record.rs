@@ -43,6 +43,17 @@ pub struct Record {
     pub failed: Vec<Absence>,
 }
 
+impl Record {
+    /// Gives the rows of mistakes their names, one for each test row.
+    pub fn name_rows(&mut self, names: &[String]) {
+        let tallies = self
+            .results
+            .iter_mut()
+            .filter_map(|outcome| outcome.answers.as_mut());
+        tallies.for_each(|tally| tally.name_rows(names));
+    }
+}
+
 /// The data of an exam.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]

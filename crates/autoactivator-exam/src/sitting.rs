@@ -74,7 +74,9 @@ impl Sitting {
 
     /// The protocol whose answers are kept row by row: each row alone if that is asked, else the first.
     pub(crate) fn told_by(protocols: &[Protocol]) -> usize {
-        let alone = protocols.iter().position(|&protocol| protocol == Protocol::Instance);
+        let alone = protocols
+            .iter()
+            .position(|&protocol| protocol == Protocol::Instance);
         alone.unwrap_or(0)
     }
 

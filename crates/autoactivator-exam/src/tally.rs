@@ -246,11 +246,12 @@ impl Tally {
     pub fn pairs(&self) -> Vec<Pair<'_>> {
         let mut pairs = Vec::new();
         for (class, counts) in &self.classes {
-            pairs.extend(counts.wrong.iter().map(|(answer, &rows)| Pair {
-                class,
-                answer,
-                rows,
-            }));
+            pairs.extend(
+                counts
+                    .wrong
+                    .iter()
+                    .map(|(answer, &rows)| Pair { class, answer, rows }),
+            );
         }
         pairs.sort_by(|a, b| b.rows.cmp(&a.rows));
         pairs
@@ -264,13 +265,24 @@ impl Tally {
     /// The mean probability of the answers, in percent: what a well-calibrated learner has right. None if it tells none.
     pub fn expected(&self) -> Option<f64> {
         let rows: usize = self.calibration.iter().map(|step| step.rows).sum();
-        let sum: f64 = self.calibration.iter().map(|step| step.rows as f64 * step.probability).sum();
+        let sum: f64 = self
+            .calibration
+            .iter()
+            .map(|step| step.rows as f64 * step.probability)
+            .sum();
         (rows > 0).then(|| 100.0 * sum / rows as f64)
     }
 
     /// The mistakes that were made with the most confidence, these first.
     pub fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
+    }
+
+    /// Gives the rows of mistakes their names, one for each test row.
+    pub fn name_rows(&mut self, names: &[String]) {
+        for mistake in &mut self.mistakes {
+            mistake.name = names.get(mistake.row).cloned();
+        }
     }
 
     /// As JSON, with the names of this project.
@@ -453,7 +465,11 @@ mod tests {
         assert_eq!(rows, [4, 1, 3, 6]);
         let other = tally(&[("10", "9", 0.3), ("9", "b", 0.98)]);
         let sum = Tally::sum([&one, &other]);
-        let mistakes: Vec<_> = sum.mistakes().iter().map(|m| (m.row, m.answer.as_str())).collect();
+        let mistakes: Vec<_> = sum
+            .mistakes()
+            .iter()
+            .map(|m| (m.row, m.answer.as_str()))
+            .collect();
         assert_eq!(mistakes, [(4, "10"), (1, "b"), (3, "b"), (0, "9"), (6, "9")]);
         assert_eq!((sum.n_rows(), sum.n_right()), (9, 3));
     }
@@ -481,7 +497,13 @@ mod tests {
             });
         }
         let bounded = large.clone().bounded();
-        assert_eq!((bounded.pairs().len(), bounded.mistakes().len()), (MOST_PAIRS, MOST_MISTAKES));
-        assert_eq!((bounded.n_rows(), bounded.n_right()), (large.n_rows(), large.n_right()));
+        assert_eq!(
+            (bounded.pairs().len(), bounded.mistakes().len()),
+            (MOST_PAIRS, MOST_MISTAKES)
+        );
+        assert_eq!(
+            (bounded.n_rows(), bounded.n_right()),
+            (large.n_rows(), large.n_right())
+        );
     }
 }

@@ -3,7 +3,7 @@
 //! Charts are inline SVG that takes its ink from the page, so that it reads on light and dark alike. `plot` draws lines,
 //! `cost` points, `calibration` a curve.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// After Okabe and Ito, told apart with any colour vision; shades that show on white as well as on near-black.
 const PALETTE: [&str; 6] = ["#2f7fc4", "#d55e00", "#009e73", "#c76b9d", "#b8860b", "#7f868f"];
@@ -73,7 +73,9 @@ impl Axis {
             from,
             to,
             logarithmic: true,
-            ticks: ticks.filter(|tick| (from * 0.999..=to * 1.001).contains(tick)).collect(),
+            ticks: ticks
+                .filter(|tick| (from * 0.999..=to * 1.001).contains(tick))
+                .collect(),
         }
     }
 
@@ -201,7 +203,8 @@ pub(super) fn clipped(text: &str, columns: usize) -> String {
     }
     let mut clipped = String::new();
     for c in text.chars() {
-        if clipped.width() + 2 > columns {
+        // One column is for the dots.
+        if clipped.width() + c.width().unwrap_or(0) + 1 > columns {
             break;
         }
         clipped.push(c);
@@ -225,7 +228,10 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        assert_eq!(Axis::linear(0.0, 100.0, 5).ticks, [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        assert_eq!(
+            Axis::linear(0.0, 100.0, 5).ticks,
+            [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
+        );
         assert_eq!(Axis::linear(70.0, 100.0, 5).ticks, [70.0, 80.0, 90.0, 100.0]);
         assert_eq!(Axis::whole(0.9, 3.1, 8).ticks, [1.0, 2.0, 3.0]);
         assert_eq!(Axis::logarithmic(0.5, 20.0).ticks, [1.0, 3.0, 10.0]);

@@ -16,14 +16,21 @@ pub(super) fn figures(record: &Record) -> String {
     let Some(subject) = subject(record) else {
         return String::new();
     };
-    let outcomes: Vec<&Outcome> = record.results.iter().filter(|o| o.protocol == subject.protocol).collect();
+    let outcomes: Vec<&Outcome> = record
+        .results
+        .iter()
+        .filter(|o| o.protocol == subject.protocol)
+        .collect();
     if outcomes.len() < 2 {
         return String::new();
     }
     let learners = distinct(record.results.iter().map(|outcome| outcome.learner.as_str()));
     let point = |outcome: &Outcome, cost: f64| Point {
         name: outcome.learner.clone(),
-        colour: learners.iter().position(|&learner| learner == outcome.learner).unwrap_or(0),
+        colour: learners
+            .iter()
+            .position(|&learner| learner == outcome.learner)
+            .unwrap_or(0),
         cost,
         accuracy: outcome.aca.mean,
     };
@@ -83,7 +90,11 @@ impl Point {
     fn drawn(&self, (x, y): (f64, f64), label: f64, first: bool, right: f64) -> String {
         let (name, colour) = (clipped(&self.name, NAME), colour(self.colour));
         let fits = x + 14.0 + width(&name) <= right;
-        let (at, side, end) = if fits { (x + 14.0, "", 10.0) } else { (x - 14.0, " end", -10.0) };
+        let (at, side, end) = if fits {
+            (x + 14.0, "", 10.0)
+        } else {
+            (x - 14.0, " end", -10.0)
+        };
         let radius = if first { 7.0 } else { 4.5 };
         format!(
             "<g><title>{}: {:.1} % for {}</title><path class=\"leader\" d=\"M{x:.1} {y:.1}L{:.1} {label:.1}\" \
@@ -109,7 +120,11 @@ mod tests {
         let mut record = example::record();
         assert!(figures(&record).contains("nearest-mean: 85.0 % for 1.2"));
         record.results.truncate(2);
-        assert_eq!(figures(&record), "", "one learner has nothing to be compared with");
+        assert_eq!(
+            figures(&record),
+            "",
+            "one learner has nothing to be compared with"
+        );
     }
 
     #[test]

@@ -34,7 +34,11 @@ fn has_lines(plot: &Plot) -> bool {
 }
 
 pub(super) fn accuracy_plot(record: &Record) -> Plot {
-    of_learners(record, "Accuracy on all tasks learned so far, %", accuracy_of_seen)
+    of_learners(
+        record,
+        "Accuracy on all tasks learned so far, %",
+        accuracy_of_seen,
+    )
 }
 
 /// What is left of the first task: the picture of forgetting.
@@ -51,7 +55,13 @@ fn of_learners(record: &Record, title: &str, of: impl Fn(&Outcome) -> Vec<f64>) 
     let learners = distinct(record.results.iter().map(|outcome| outcome.learner.as_str()));
     let protocols = distinct(record.results.iter().map(|outcome| outcome.protocol.as_str()));
     let lines = lines(record);
-    let several = |learner: &str| lines.iter().filter(|line| line.outcome.learner == learner).count() > 1;
+    let several = |learner: &str| {
+        lines
+            .iter()
+            .filter(|line| line.outcome.learner == learner)
+            .count()
+            > 1
+    };
     let curves = lines.iter().map(|line| Curve {
         label: match (&line.outcome.learner, line.protocols[0]) {
             (learner, protocol) if several(learner) => format!("{learner}, {protocol}"),

@@ -45,7 +45,11 @@ pub fn text(evaluation: &Evaluation) -> String {
         n if n > SHOWN => "the hardest classes",
         _ => "class",
     };
-    let mut rows = vec![[heading, "rows", "right %", "mostly taken for"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        [heading, "rows", "right %", "mostly taken for"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     rows.extend(classes.iter().take(SHOWN).map(|of| {
         let taken_for = of.taken_for().map_or("-", |(answer, _)| answer);
         vec![
@@ -61,10 +65,7 @@ pub fn text(evaluation: &Evaluation) -> String {
 /// The evaluation as one HTML page; `exhibits` shows the rows of its mistakes.
 pub fn html(evaluation: &Evaluation, exhibits: &Exhibits) -> String {
     let (tally, data) = (&evaluation.tally, escape(&evaluation.data));
-    let facts = [
-        (tally.n_rows(), "row"),
-        (tally.classes().len(), "class"),
-    ];
+    let facts = [(tally.n_rows(), "row"), (tally.classes().len(), "class")];
     let facts = facts.map(|(n, what)| format!("<b>{}</b> {}", grouped(n as f64), noun_for(n, what)));
     let strange = evaluation.never_learned();
     let strange = match &strange[..] {
@@ -77,7 +78,10 @@ pub fn html(evaluation: &Evaluation, exhibits: &Exhibits) -> String {
         &headline::of_evaluation(evaluation),
         &facts,
     );
-    page(&data, &[header, strange, answers::sections(tally, "", exhibits)].concat())
+    page(
+        &data,
+        &[header, strange, answers::sections(tally, "", exhibits)].concat(),
+    )
 }
 
 #[cfg(test)]
@@ -87,9 +91,18 @@ mod tests {
 
     fn evaluation() -> Evaluation {
         let mut tally = Tally::default();
-        let rows = [("蝴蝶", "蝴蝶"), ("a very long name of a class", "蝴蝶"), ("<script>", "<script>")];
+        let rows = [
+            ("蝴蝶", "蝴蝶"),
+            ("a very long name of a class", "蝴蝶"),
+            ("<script>", "<script>"),
+        ];
         for (row, (class, answer)) in rows.into_iter().enumerate() {
-            tally.add(&Seen { row, class, answer, ..Seen::default() });
+            tally.add(&Seen {
+                row,
+                class,
+                answer,
+                ..Seen::default()
+            });
         }
         Evaluation {
             data: "<rows>.csv".into(),
@@ -115,7 +128,9 @@ a very long name of a class     1     0.00  蝴蝶
     #[test]
     fn a_page_is_whole_and_escaped() {
         let page = html(&evaluation(), &Exhibits::new());
-        assert!(page.contains("66.7 % of 3 rows are right.") && page.contains("<b>Never learned:</b> a very"));
+        assert!(
+            page.contains("66.7 % of 3 rows are right.") && page.contains("<b>Never learned:</b> a very")
+        );
         for outside in ["<script", "http:", "https:", "href=", "url(", "@import", "<rows>"] {
             assert!(!page.contains(outside), "{outside}");
         }

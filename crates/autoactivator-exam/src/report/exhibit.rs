@@ -11,6 +11,7 @@ use autoactivator_data::dataset::Dataset;
 use flate2::{Compression, Crc, write::ZlibEncoder};
 
 use super::page::escape;
+use crate::tally::Mistake;
 
 /// What some rows look like, by their place among the test rows.
 pub type Exhibits = BTreeMap<usize, Exhibit>;
@@ -33,20 +34,26 @@ pub enum Exhibit {
     Numbers(Vec<(String, f32)>),
 }
 
-/// What the test rows of a data set look like, if they are images.
-pub fn of_pixels(dataset: &Dataset, rows: impl IntoIterator<Item = usize>) -> Exhibits {
+/// What the rows of these mistakes look like, if the rows of the data set are images.
+pub fn of_pixels(dataset: &Dataset, mistakes: &[Mistake]) -> Exhibits {
     let Some(shape) = dataset.image else {
         return Exhibits::new();
     };
     let x = dataset.test.x.rows();
-    let rows: Vec<usize> = rows.into_iter().filter(|&row| row < x.len()).collect();
-    pictures(shape, rows.iter().map(|&row| (row, x.row(row))))
+    let rows = mistakes.iter().map(|mistake| mistake.row);
+    pictures(
+        shape,
+        rows.filter(|&row| row < x.len()).map(|row| (row, x.row(row))),
+    )
 }
 
 /// Rows of pixels as pictures. All have one scale, from the darkest to the lightest value among them.
 pub fn pictures<'a>(shape: ImageShape, rows: impl Iterator<Item = (usize, &'a [f32])> + Clone) -> Exhibits {
     let values = || rows.clone().flat_map(|(_, values)| values.iter().copied());
-    let (darkest, lightest) = (values().fold(f32::MAX, f32::min), values().fold(f32::MIN, f32::max));
+    let (darkest, lightest) = (
+        values().fold(f32::MAX, f32::min),
+        values().fold(f32::MIN, f32::max),
+    );
     let span = (lightest - darkest).max(f32::MIN_POSITIVE);
     let byte = |value: f32| ((value - darkest) / span * 255.0).round() as u8;
     let picture = |values: &[f32]| Exhibit::Picture {
@@ -73,14 +80,17 @@ impl Exhibit {
             Self::Picture { width, height, rgb } => {
                 let png = base64(&png(*width, *height, rgb));
                 // Few pixels are shown as squares, not as a blur.
-                let class = if (*width).max(*height) <= 32 { " class=\"coarse\"" } else { "" };
+                let class = if (*width).max(*height) <= 32 {
+                    " class=\"coarse\""
+                } else {
+                    ""
+                };
                 format!("<img{class} src=\"data:image/png;base64,{png}\" alt=\"{words}\">")
             }
             Self::Sentence(text) => format!("<blockquote>{}</blockquote>", escape(text)),
             Self::Numbers(numbers) => {
-                let pair = |(name, value): &(String, f32)| {
-                    format!("<span>{} <b>{value}</b></span>", escape(name))
-                };
+                let pair =
+                    |(name, value): &(String, f32)| format!("<span>{} <b>{value}</b></span>", escape(name));
                 let pairs: String = numbers.iter().map(pair).collect();
                 format!("<div class=\"numbers\">{pairs}</div>")
             }
@@ -141,11 +151,17 @@ mod tests {
 
     #[test]
     fn rows_of_pixels_become_pictures_on_one_scale() {
-        let shape = ImageShape { height: 1, width: 2, channels: 1 };
+        let shape = ImageShape {
+            height: 1,
+            width: 2,
+            channels: 1,
+        };
         let rows: [&[f32]; 3] = [&[0.0, 8.0], &[16.0, 0.0], &[1.0]];
         let found = pictures(shape, rows.iter().copied().enumerate());
         assert_eq!(found.len(), 2, "a row of another width is no picture");
-        let Exhibit::Picture { rgb, .. } = &found[&0] else { unreachable!() };
+        let Exhibit::Picture { rgb, .. } = &found[&0] else {
+            unreachable!()
+        };
         assert_eq!(rgb, &[0, 0, 0, 128, 128, 128]);
     }
 

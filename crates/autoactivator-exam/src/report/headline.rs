@@ -74,9 +74,7 @@ fn most_forgetful(subject: &Outcome, rivals: &[&Outcome]) -> Option<String> {
 
 /// The best learner, if it is not the subject.
 fn best(subject: &Outcome, rivals: &[&Outcome]) -> Option<String> {
-    let best = rivals
-        .iter()
-        .max_by(|a, b| a.aca.mean.total_cmp(&b.aca.mean))?;
+    let best = rivals.iter().max_by(|a, b| a.aca.mean.total_cmp(&b.aca.mean))?;
     let ahead = best.aca.mean - subject.aca.mean >= AHEAD;
     ahead.then(|| format!("The best here is {} with {:.1} %.", best.learner, best.aca.mean))
 }
@@ -131,7 +129,9 @@ fn points(points: f64) -> String {
 }
 
 fn in_words(n: usize) -> String {
-    WORDS.get(n).map_or_else(|| n.to_string(), |word| (*word).to_owned())
+    WORDS
+        .get(n)
+        .map_or_else(|| n.to_string(), |word| (*word).to_owned())
 }
 
 #[cfg(test)]
@@ -183,9 +183,18 @@ mod tests {
     #[test]
     fn an_evaluation_in_words_by_hand() {
         let mut tally = Tally::default();
-        for (row, (class, answer)) in [("a", "a"), ("b", "a"), ("b", "b"), ("b", "b")].into_iter().enumerate() {
+        for (row, (class, answer)) in [("a", "a"), ("b", "a"), ("b", "b"), ("b", "b")]
+            .into_iter()
+            .enumerate()
+        {
             let probability = Some(0.9);
-            tally.add(&Seen { row, name: None, class, answer, probability });
+            tally.add(&Seen {
+                row,
+                name: None,
+                class,
+                answer,
+                probability,
+            });
         }
         let evaluation = Evaluation {
             data: "rows.csv".into(),

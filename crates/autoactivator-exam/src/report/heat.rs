@@ -27,7 +27,10 @@ pub(super) fn mean_matrix(runs: &[Run]) -> Vec<Vec<f64>> {
 
 /// The protocols of a line, as the page shows them.
 pub(super) fn protocols(line: &Line<'_>) -> String {
-    let chips = line.protocols.iter().map(|protocol| format!("<code>{}</code>", escape(protocol)));
+    let chips = line
+        .protocols
+        .iter()
+        .map(|protocol| format!("<code>{}</code>", escape(protocol)));
     chips.collect::<Vec<_>>().join(" ")
 }
 

@@ -13,6 +13,7 @@ use super::{Line, absent, answers, cost, distinct, headline, heat, lines, n_runs
 use crate::admission::Absence;
 use crate::protocol::Protocol;
 use crate::record::{Outcome, Record, Run, Stat};
+use crate::tally::{Mistake, Tally};
 
 const HEADINGS: [&str; 12] = [
     "Learner",
@@ -40,7 +41,7 @@ const METRICS: &str = "<p class=\"note\"><b>ACA</b>: mean accuracy on all tasks 
 const SCALE: &str =
     "<div class=\"scale\"><span>0 %</span><i></i><span>100 % of test rows right</span></div>\n";
 
-/// The results of an exam as one HTML page; `exhibits` shows the rows that [`rows_shown`] names.
+/// The results of an exam as one HTML page; `exhibits` shows the rows of [`mistakes_shown`].
 pub fn html(record: &Record, exhibits: &Exhibits) -> String {
     let title = format!("{} {}", escape(&record.dataset.name), escape(&record.scenario));
     let kept = subject(record).and_then(|subject| Some((subject, subject.answers.as_ref()?)));
@@ -58,7 +59,10 @@ pub fn html(record: &Record, exhibits: &Exhibits) -> String {
         section("What it costs", &grid(&cost::figures(record))),
         section("Task by task", &heat_maps(record)),
         section("How they grow", &grid(&growth(record))),
-        section("How to read this", &[protocols(record), METRICS.to_owned()].concat()),
+        section(
+            "How to read this",
+            &[protocols(record), METRICS.to_owned()].concat(),
+        ),
         section(
             "To repeat it",
             &[seeds(record), parameters(&record.parameters)].concat(),
@@ -67,11 +71,10 @@ pub fn html(record: &Record, exhibits: &Exhibits) -> String {
     page(&title, &sections.concat())
 }
 
-/// The test rows that the page shows: the mistakes of its first learner.
-pub fn rows_shown(record: &Record) -> Vec<usize> {
+/// The mistakes that the page shows: those of its first learner.
+pub fn mistakes_shown(record: &Record) -> &[Mistake] {
     let tally = subject(record).and_then(|subject| subject.answers.as_ref());
-    let mistakes = tally.map_or(&[][..], |tally| tally.mistakes());
-    mistakes.iter().map(|mistake| mistake.row).collect()
+    tally.map_or(&[], Tally::mistakes)
 }
 
 fn head(record: &Record) -> String {
@@ -86,11 +89,7 @@ fn head(record: &Record) -> String {
     let facts = facts.map(|(n, what)| format!("<b>{}</b> {}", grouped(n as f64), noun_for(n, what)));
     header(
         "Class-incremental exam",
-        &format!(
-            "{} <span>{}</span>",
-            escape(&data.name),
-            escape(&record.scenario)
-        ),
+        &format!("{} <span>{}</span>", escape(&data.name), escape(&record.scenario)),
         &headline(record),
         &facts,
     )
@@ -99,7 +98,10 @@ fn head(record: &Record) -> String {
 /// The answers of the learners that the page is not about, closed until they are asked for.
 fn others(record: &Record) -> String {
     let subject = subject(record).map(|subject| subject.learner.as_str());
-    let others = record.results.iter().filter(|o| Some(o.learner.as_str()) != subject);
+    let others = record
+        .results
+        .iter()
+        .filter(|o| Some(o.learner.as_str()) != subject);
     let kept = others.filter_map(|outcome| Some((outcome, outcome.answers.as_ref()?)));
     kept.map(|(outcome, tally)| answers::closed(tally, &outcome.learner))
         .collect()

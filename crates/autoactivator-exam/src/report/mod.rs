@@ -15,7 +15,7 @@
 //! # let digits = dataset::open("digits", None)?;
 //! let record = experiment.exam(&digits)?.run(&mut ())?;
 //! assert!(report::table(&record).starts_with("digits 10/5: 1438 training and 359 test rows"));
-//! let shown = report::exhibit::of_pixels(&digits, report::rows_shown(&record));
+//! let shown = report::exhibit::of_pixels(&digits, report::mistakes_shown(&record));
 //! assert!(report::html(&record, &shown).contains("<svg"));
 //! # Ok::<(), autoactivator_exam::Error>(())
 //! ```
@@ -37,7 +37,7 @@ mod scatter;
 mod table;
 
 pub use headline::of_exam as headline;
-pub use html::{html, rows_shown};
+pub use html::{html, mistakes_shown};
 pub use table::table;
 
 use crate::admission::Absence;
@@ -64,8 +64,15 @@ fn absent(record: &Record) -> impl Iterator<Item = (&'static str, &Absence)> {
 /// The outcome that a report is about: of the first learner, the one whose answers were kept.
 fn subject(record: &Record) -> Option<&Outcome> {
     let first = record.results.first()?;
-    let of_first = || record.results.iter().filter(|outcome| outcome.learner == first.learner);
-    of_first().find(|outcome| outcome.answers.is_some()).or(Some(first))
+    let of_first = || {
+        record
+            .results
+            .iter()
+            .filter(|outcome| outcome.learner == first.learner)
+    };
+    of_first()
+        .find(|outcome| outcome.answers.is_some())
+        .or(Some(first))
 }
 
 /// Outcomes of one learner that are the same under several protocols.
@@ -226,7 +233,10 @@ mod tests {
             .iter()
             .map(|line| (line.outcome.learner.as_str(), line.protocols.len()))
             .collect();
-        assert_eq!(lines, [("reactivation", 1), ("reactivation", 1), ("nearest-mean", 2)]);
+        assert_eq!(
+            lines,
+            [("reactivation", 1), ("reactivation", 1), ("nearest-mean", 2)]
+        );
     }
 
     #[test]

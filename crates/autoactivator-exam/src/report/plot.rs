@@ -122,7 +122,12 @@ impl Plot {
 
     /// A little room at both sides, so that no mark is cut and a single point has a place.
     fn across(&self) -> Axis {
-        let xs = || self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.0);
+        let xs = || {
+            self.curves
+                .iter()
+                .flat_map(|curve| &curve.points)
+                .map(|point| point.0)
+        };
         let (first, last) = (xs().fold(f64::MAX, f64::min), xs().fold(f64::MIN, f64::max));
         if first > last {
             return Axis::whole(0.0, 1.0, 1);
@@ -133,7 +138,11 @@ impl Plot {
 
     /// Accuracies that are all high begin where they can be told apart, everything else at zero.
     fn up(&self) -> Axis {
-        let ys = self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.1);
+        let ys = self
+            .curves
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .map(|point| point.1);
         let lowest = ys.fold(f64::MAX, f64::min);
         let bottom = match self.y_max {
             Some(100.0) if lowest > 50.0 && lowest < f64::MAX => ((lowest - 2.0) / 10.0).floor() * 10.0,
@@ -143,7 +152,11 @@ impl Plot {
     }
 
     fn top(&self) -> f64 {
-        let ys = self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.1);
+        let ys = self
+            .curves
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .map(|point| point.1);
         let highest = ys.fold(0.0, f64::max);
         let fitting = if highest > 0.0 { highest * 1.05 } else { 1.0 };
         self.y_max.unwrap_or(fitting)
@@ -220,14 +233,19 @@ mod tests {
     fn a_figure_is_inline_escaped_and_named_where_lines_end() {
         let figure = plot(vec![vec![(1.0, 2.0), (2.0, 3.0)], vec![(1.0, 1.0), (2.0, 0.5)]]).figure();
         assert!(figure.contains("aria-label=\"height &amp; width\""));
-        assert!(figure.contains("3.00 line &lt;0&gt;</text>") && figure.contains("0.50 line &lt;1&gt;</text>"));
+        assert!(
+            figure.contains("3.00 line &lt;0&gt;</text>") && figure.contains("0.50 line &lt;1&gt;</text>")
+        );
         assert!(!figure.contains("xmlns"));
     }
 
     #[test]
     fn the_first_line_is_drawn_over_all_others() {
         let figure = plot(vec![vec![(1.0, 1.0), (2.0, 1.0)]; 3]).figure();
-        let (first, others) = (figure.find("line first").unwrap(), figure.rfind("class=\"line\"").unwrap());
+        let (first, others) = (
+            figure.find("line first").unwrap(),
+            figure.rfind("class=\"line\"").unwrap(),
+        );
         assert!(first > others, "{figure}");
     }
 

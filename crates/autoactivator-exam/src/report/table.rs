@@ -37,14 +37,27 @@ pub fn table(record: &Record) -> String {
 /// Chinese is, counts as wide.
 pub(super) fn aligned(rows: &[Vec<String>], texts: &[usize]) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widest = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
+    let widest = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.width())
+            .max()
+    };
     let widths: Vec<usize> = (0..n_columns).map(|column| widest(column).unwrap_or(0)).collect();
     let mut table = String::new();
     for row in rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            let blanks = " ".repeat(width - cell.width());
-            if texts.contains(&column) { format!("{cell}{blanks}") } else { format!("{blanks}{cell}") }
-        });
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(column, (cell, width))| {
+                let blanks = " ".repeat(width - cell.width());
+                if texts.contains(&column) {
+                    format!("{cell}{blanks}")
+                } else {
+                    format!("{blanks}{cell}")
+                }
+            });
         table += cells.collect::<Vec<_>>().join("  ").trim_end();
         table += "\n";
     }
@@ -116,7 +129,10 @@ nearest-mean  instance        85.00 ± 0.00  87.50  -0.100       0.100     70   
     fn wide_names_are_aligned_by_what_they_look_like() {
         let rows = [["class", "n", "last"], ["日本", "10", "a"], ["naïve", "5", ""]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
-        assert_eq!(aligned(&rows, &[0]), "class   n  last\n日本   10     a\nnaïve   5\n");
+        assert_eq!(
+            aligned(&rows, &[0]),
+            "class   n  last\n日本   10     a\nnaïve   5\n"
+        );
     }
 
     #[test]

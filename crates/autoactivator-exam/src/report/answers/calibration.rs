@@ -24,7 +24,11 @@ pub(super) fn figure(tally: &Tally) -> String {
         (area.x(&across, 100.0 * step.probability), area.y(&up, right))
     };
     let most = steps.iter().map(|step| step.rows).max().unwrap_or(1) as f64;
-    let line: Vec<String> = steps.iter().map(place).map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+    let line: Vec<String> = steps
+        .iter()
+        .map(place)
+        .map(|(x, y)| format!("{x:.1} {y:.1}"))
+        .collect();
     let dot = |step: &&Step| {
         let (x, y) = place(step);
         format!(
@@ -67,10 +71,19 @@ mod tests {
         assert_eq!(figure(&tally), "");
         for (row, answer) in ["a", "a", "a", "b"].into_iter().enumerate() {
             let probability = Some(0.95);
-            tally.add(&Seen { row, name: None, class: "a", answer, probability });
+            tally.add(&Seen {
+                row,
+                name: None,
+                class: "a",
+                answer,
+                probability,
+            });
         }
         let figure = figure(&tally);
-        assert!(figure.contains("4 answers said to be 95.0 % sure: 75.0 % right"), "{figure}");
+        assert!(
+            figure.contains("4 answers said to be 95.0 % sure: 75.0 % right"),
+            "{figure}"
+        );
         // 42 + 0.95 · 300 across; 232 of 232 + 12 up, less three quarters.
         assert!(figure.contains("cx=\"327.0\" cy=\"70.0\""), "{figure}");
         assert!(figure.contains("expected <b>95.0 %</b>"), "{figure}");

@@ -77,9 +77,18 @@ mod tests {
         let mut tally = Tally::default();
         for class in 0..n {
             for row in 0..10 {
-                let answer = if row < class % 10 { "<other>" } else { &class.to_string() };
+                let answer = if row < class % 10 {
+                    "<other>"
+                } else {
+                    &class.to_string()
+                };
                 let class = &class.to_string();
-                tally.add(&Seen { row, class, answer, ..Seen::default() });
+                tally.add(&Seen {
+                    row,
+                    class,
+                    answer,
+                    ..Seen::default()
+                });
             }
         }
         tally
@@ -89,7 +98,10 @@ mod tests {
     fn a_few_classes_have_a_bar_each_in_their_order() {
         let figure = figure(&tally(10));
         assert_eq!(figure.matches("<tr>").count(), 10);
-        assert!(figure.contains("width:70.0%\"></i></td><td>70.0 %</td><td>7 of 10</td>"), "{figure}");
+        assert!(
+            figure.contains("width:70.0%\"></i></td><td>70.0 %</td><td>7 of 10</td>"),
+            "{figure}"
+        );
         assert!(figure.contains("3 taken for &lt;other&gt;"), "{figure}");
         assert!(figure.find(">0</th>") < figure.find(">9</th>"));
     }
@@ -97,7 +109,10 @@ mod tests {
     #[test]
     fn of_many_classes_the_hardest_have_a_bar_and_all_a_column() {
         let figure = figure(&tally(200));
-        assert_eq!((figure.matches("<tr>").count(), figure.matches("<rect").count()), (HARDEST, 200));
+        assert_eq!(
+            (figure.matches("<tr>").count(), figure.matches("<rect").count()),
+            (HARDEST, 200)
+        );
         assert!(figure.contains(">10.0 %</td>") && !figure.contains(">100.0 %</td>"));
     }
 }

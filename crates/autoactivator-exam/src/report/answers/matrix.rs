@@ -66,7 +66,10 @@ fn side_by_side(classes: &[String], pairs: &[Pair<'_>]) -> Vec<String> {
             continue;
         }
         let at = |group: &[usize], class| group.iter().position(|&c| c == class).unwrap_or(0);
-        let (mut before, mut after) = (std::mem::take(&mut groups[left]), std::mem::take(&mut groups[right]));
+        let (mut before, mut after) = (
+            std::mem::take(&mut groups[left]),
+            std::mem::take(&mut groups[right]),
+        );
         if at(&before, a) * 2 < before.len() - 1 {
             before.reverse();
         }
@@ -77,7 +80,11 @@ fn side_by_side(classes: &[String], pairs: &[Pair<'_>]) -> Vec<String> {
         before.append(&mut after);
         groups[left] = before;
     }
-    groups.into_iter().flatten().map(|class| classes[class].clone()).collect()
+    groups
+        .into_iter()
+        .flatten()
+        .map(|class| classes[class].clone())
+        .collect()
 }
 
 fn table(tally: &Tally, classes: &[String]) -> String {
@@ -95,7 +102,11 @@ fn table(tally: &Tally, classes: &[String]) -> String {
         let cells: String = classes.iter().map(cell).collect();
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(class))
     };
-    let body: String = classes.iter().filter(|class| of.contains_key(class.as_str())).map(line).collect();
+    let body: String = classes
+        .iter()
+        .filter(|class| of.contains_key(class.as_str()))
+        .map(line)
+        .collect();
     format!(
         "<figure class=\"card\"><figcaption><b>Rows of each class, and what they were taken for</b></figcaption>\
          <div class=\"scroll\"><table class=\"heat confusion\"><thead><tr><th class=\"corner\">is \\ answered</th>{head}</tr></thead>\
@@ -140,8 +151,15 @@ fn picture(tally: &Tally, classes: &[String]) -> String {
     let right: String = right.map(|of| rect(of.class, of.class, of.right)).collect();
     let all_pairs = tally.pairs();
     let drawn = &all_pairs[..all_pairs.len().min(DRAWN)];
-    let wrong: String = drawn.iter().map(|pair| rect(pair.class, pair.answer, pair.rows)).collect();
-    let names = if n <= MOST_NAMES { names(classes) } else { String::new() };
+    let wrong: String = drawn
+        .iter()
+        .map(|pair| rect(pair.class, pair.answer, pair.rows))
+        .collect();
+    let names = if n <= MOST_NAMES {
+        names(classes)
+    } else {
+        String::new()
+    };
     let room = if n <= MOST_NAMES { NAMES } else { 2 };
     let rarer = match all_pairs.len() - drawn.len() {
         0 => String::new(),
@@ -208,32 +226,59 @@ mod tests {
     fn tally(rows: &[(&str, &str)]) -> Tally {
         let mut tally = Tally::default();
         for (row, &(class, answer)) in rows.iter().enumerate() {
-            tally.add(&Seen { row, class, answer, ..Seen::default() });
+            tally.add(&Seen {
+                row,
+                class,
+                answer,
+                ..Seen::default()
+            });
         }
         tally
     }
 
     #[test]
     fn few_classes_are_a_table_of_numbers() {
-        let figures = figures(&tally(&[("a", "a"), ("a", "b"), ("b", "b"), ("b", "b"), ("b", "<z>")]));
-        assert!(figures.contains("<th scope=\"row\">a</th><td class=\"hot\" style=\"--v:50\">1</td>"), "{figures}");
-        assert!(figures.contains("<th scope=\"col\">&lt;z&gt;</th>"), "an answer that no row is of");
+        let figures = figures(&tally(&[
+            ("a", "a"),
+            ("a", "b"),
+            ("b", "b"),
+            ("b", "b"),
+            ("b", "<z>"),
+        ]));
+        assert!(
+            figures.contains("<th scope=\"row\">a</th><td class=\"hot\" style=\"--v:50\">1</td>"),
+            "{figures}"
+        );
+        assert!(
+            figures.contains("<th scope=\"col\">&lt;z&gt;</th>"),
+            "an answer that no row is of"
+        );
         assert!(!figures.contains("<th scope=\"row\">&lt;z&gt;"));
-        assert!(figures.contains("<td>b</td><td>&lt;z&gt;</td><td>1</td><td>33.3 %</td>"), "{figures}");
+        assert!(
+            figures.contains("<td>b</td><td>&lt;z&gt;</td><td>1</td><td>33.3 %</td>"),
+            "{figures}"
+        );
     }
 
     #[test]
     fn confused_classes_lie_side_by_side() {
         let classes: Vec<String> = ["a", "b", "c", "d", "e"].map(str::to_owned).to_vec();
         let pair = |class, answer, rows| Pair { class, answer, rows };
-        let pairs = [pair("a", "e", 9), pair("e", "c", 5), pair("b", "d", 4), pair("c", "e", 1)];
-        assert_eq!(side_by_side(&classes, &pairs), ["a", "e", "c", "b", "d"]);
+        let pairs = [
+            pair("a", "e", 9),
+            pair("e", "c", 5),
+            pair("b", "d", 4),
+            pair("c", "e", 1),
+        ];
+        assert_eq!(side_by_side(&classes, &pairs), ["b", "d", "c", "e", "a"]);
     }
 
     #[test]
     fn many_classes_are_a_picture_with_a_cell_for_each_pair() {
         let names: Vec<String> = (0..200).map(|class| class.to_string()).collect();
-        let rows = names.iter().flat_map(|class| [(class.as_str(), class.as_str()), (class.as_str(), "7")]);
+        let rows = names
+            .iter()
+            .flat_map(|class| [(class.as_str(), class.as_str()), (class.as_str(), "7")]);
         let figures = figures(&tally(&rows.collect::<Vec<_>>()));
         assert_eq!(figures.matches("class=\"r\"").count(), 200);
         assert_eq!(figures.matches("class=\"w\"").count(), 199);

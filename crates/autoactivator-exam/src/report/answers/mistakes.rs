@@ -12,7 +12,9 @@ pub(super) fn cards(tally: &Tally, exhibits: &Exhibits) -> String {
     }
     let cards: String = mistakes.iter().map(|mistake| card(mistake, exhibits)).collect();
     let order = match mistakes.iter().any(|mistake| mistake.probability.is_some()) {
-        true => "The surest first: a look at them often shows a wrong label, or two classes that cannot be told apart.",
+        true => {
+            "The surest first: a look at them often shows a wrong label, or two classes that cannot be told apart."
+        }
         false => "This learner does not tell how sure it is; these are the first ones.",
     };
     format!("{}<div class=\"mistakes\">{cards}</div>\n", note(order))
@@ -28,7 +30,9 @@ fn card(mistake: &Mistake, exhibits: &Exhibits) -> String {
         Some(probability) => format!(" · {:.1} % sure", 100.0 * probability),
         None => String::new(),
     };
-    let shown = exhibits.get(&mistake.row).map_or_else(String::new, |exhibit| exhibit.html(&mistake.class));
+    let shown = exhibits
+        .get(&mistake.row)
+        .map_or_else(String::new, |exhibit| exhibit.html(&mistake.class));
     format!(
         "<figure class=\"card mistake\">{shown}<figcaption><b>{class}</b> taken for <b class=\"no\">{answer}</b>\
          <small>{name}{sure}</small></figcaption></figure>\n"
@@ -46,11 +50,25 @@ mod tests {
         let mut tally = Tally::default();
         assert_eq!(cards(&tally, &Exhibits::new()), "");
         let probability = Some(0.987);
-        tally.add(&Seen { row: 5, name: Some("<1>.jpg"), class: "cat", answer: "dog", probability });
-        tally.add(&Seen { row: 7, class: "dog", answer: "cat", ..Seen::default() });
+        tally.add(&Seen {
+            row: 5,
+            name: Some("<1>.jpg"),
+            class: "cat",
+            answer: "dog",
+            probability,
+        });
+        tally.add(&Seen {
+            row: 7,
+            class: "dog",
+            answer: "cat",
+            ..Seen::default()
+        });
         let exhibits = Exhibits::from([(7, Exhibit::Sentence("a bark".into()))]);
         let cards = cards(&tally, &exhibits);
         assert!(cards.contains("&lt;1&gt;.jpg · 98.7 % sure"), "{cards}");
-        assert!(cards.contains("<blockquote>a bark</blockquote>") && cards.contains("row 7</small>"), "{cards}");
+        assert!(
+            cards.contains("<blockquote>a bark</blockquote>") && cards.contains("row 7</small>"),
+            "{cards}"
+        );
     }
 }

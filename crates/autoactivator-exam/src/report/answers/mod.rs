@@ -25,14 +25,22 @@ pub(super) fn sections(tally: &Tally, of: &str, exhibits: &Exhibits) -> String {
     [
         section(&format!("Class by class{of}"), &grid(&figures)),
         section(&format!("What is taken for what{of}"), &matrix::figures(tally)),
-        section(&format!("Wrong, and sure of it{of}"), &mistakes::cards(tally, exhibits)),
+        section(
+            &format!("Wrong, and sure of it{of}"),
+            &mistakes::cards(tally, exhibits),
+        ),
     ]
     .concat()
 }
 
 /// The same in short, for a learner that the page is not about; closed until it is asked for.
 pub(super) fn closed(tally: &Tally, of: &str) -> String {
-    let figures = [classes::figure(tally), matrix::pairs(tally), calibration::figure(tally)].concat();
+    let figures = [
+        classes::figure(tally),
+        matrix::pairs(tally),
+        calibration::figure(tally),
+    ]
+    .concat();
     format!(
         "<details class=\"card\"><summary>{}: class by class</summary>{}</details>\n",
         escape(of),
