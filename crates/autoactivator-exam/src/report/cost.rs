@@ -5,8 +5,8 @@ use super::page::escape;
 use super::{distinct, subject};
 use crate::record::{Outcome, Record};
 
-const WIDTH: f64 = 480.0;
-const HEIGHT: f64 = 290.0;
+const WIDTH: f64 = 430.0;
+const HEIGHT: f64 = 270.0;
 
 /// Columns of a name beside its point.
 const NAME: usize = 22;
@@ -99,7 +99,7 @@ impl Point {
         format!(
             "<g><title>{}: {:.1} % for {}</title><path class=\"leader\" d=\"M{x:.1} {y:.1}L{:.1} {label:.1}\" \
              stroke=\"{colour}\"/><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"/>\
-             <text class=\"name{side}\" x=\"{at:.1}\" y=\"{:.1}\" fill=\"{colour}\">{}</text></g>",
+             <text class=\"name{side}{first_name}\" x=\"{at:.1}\" y=\"{:.1}\">{}</text></g>",
             escape(&self.name),
             self.accuracy,
             short(self.cost),

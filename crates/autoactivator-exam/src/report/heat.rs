@@ -11,7 +11,7 @@ use crate::record::Run;
 const DECIMAL_TASKS: usize = 10;
 
 /// From here on a cell is so strongly coloured that its number needs the inverse ink.
-const STRONG: f64 = 62.0;
+const STRONG: f64 = 55.0;
 
 /// The accuracy matrix, mean over the runs.
 pub(super) fn mean_matrix(runs: &[Run]) -> Vec<Vec<f64>> {
@@ -63,8 +63,16 @@ fn matrix_line(i: usize, row: &[f64], n_tasks: usize) -> String {
 }
 
 fn cell(percent: f64, decimals: usize) -> String {
-    let strong = if percent >= STRONG { " strong" } else { "" };
-    format!("<td class=\"hot{strong}\" style=\"--v:{percent:.0}\">{percent:.decimals$}</td>")
+    format!("<td {}>{percent:.decimals$}</td>", shade(percent))
+}
+
+/// How a cell is coloured. No shade is so in between that its number can be read in neither ink.
+pub(super) fn shade(percent: f64) -> String {
+    if percent < STRONG {
+        return format!("class=\"hot\" style=\"--v:{:.0}\"", percent * 0.8);
+    }
+    let strength = 70.0 + (percent - STRONG) / (100.0 - STRONG) * 30.0;
+    format!("class=\"hot strong\" style=\"--v:{strength:.0}\"")
 }
 
 #[cfg(test)]
@@ -87,11 +95,11 @@ mod tests {
         let record = example::record();
         let map = heat_map(&crate::report::lines(&record)[0]);
         assert!(
-            map.contains("<td class=\"hot strong\" style=\"--v:97\">97.0</td><td></td>"),
+            map.contains("<td class=\"hot strong\" style=\"--v:98\">97.0</td><td></td>"),
             "{map}"
         );
         assert!(
-            map.contains("<td class=\"hot\" style=\"--v:45\">45.0</td>"),
+            map.contains("<td class=\"hot\" style=\"--v:36\">45.0</td>"),
             "{map}"
         );
         assert!(map.contains("<code>instance</code>"), "{map}");

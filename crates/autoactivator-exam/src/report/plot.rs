@@ -7,8 +7,8 @@ use super::chart::{Area, Axis, LINE, apart, clipped, colour, dashes, width};
 use super::page::escape;
 
 /// The picture without the names of the lines.
-const WIDTH: f64 = 430.0;
-const HEIGHT: f64 = 290.0;
+const WIDTH: f64 = 350.0;
+const HEIGHT: f64 = 270.0;
 
 /// With more points than this there are no marks, which would hide the lines.
 const MAX_MARKS: usize = 120;
@@ -17,7 +17,7 @@ const MAX_MARKS: usize = 120;
 const MAX_NAMED: usize = 24;
 
 /// Columns of a name at the end of a line.
-const NAME: usize = 24;
+const NAME: usize = 28;
 
 /// One figure.
 pub(super) struct Plot {
@@ -48,10 +48,7 @@ impl Plot {
     pub fn figure(&self) -> String {
         let named = self.curves.len() <= MAX_NAMED;
         let (title, picture, legend) = (escape(&self.title), self.picture(named), self.legend(named));
-        let class = if named { " class=\"named\"" } else { "" };
-        format!(
-            "<figure class=\"card\"><figcaption><b>{title}</b></figcaption><div{class}>{picture}{legend}</div></figure>\n"
-        )
+        format!("<figure class=\"card\"><figcaption><b>{title}</b></figcaption>{picture}{legend}</figure>\n")
     }
 
     fn picture(&self, named: bool) -> String {
@@ -80,11 +77,13 @@ impl Plot {
         let places = apart(&heights, LINE, area.top, area.bottom);
         let labels = ends.iter().zip(&names).zip(heights.iter().zip(&places));
         let labels: String = labels
-            .map(|(((curve, end), name), (from, to))| {
+            .enumerate()
+            .map(|(nth, (((curve, end), name), (from, to)))| {
                 let (x, stroke) = (area.x(&across, end.0), colour(curve.colour));
+                let first = if nth == 0 { " first" } else { "" };
                 format!(
                     "<path class=\"leader\" d=\"M{:.1} {from:.1}L{:.1} {to:.1}\" stroke=\"{stroke}\"/>\
-                     <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" fill=\"{stroke}\">{}</text>",
+                     <text class=\"name{first}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                     x + 4.0,
                     area.right + 14.0,
                     area.right + 18.0,
@@ -93,9 +92,12 @@ impl Plot {
                 )
             })
             .collect();
+        let (plain, whole) = (area.right + 10.0, area.right + 24.0 + widest);
+        // On a phone, names would be too small to read: there the picture is so wide that it ends before them.
         format!(
-            "<svg viewBox=\"0 0 {:.0} {height:.0}\" role=\"img\" aria-label=\"{}\">{}{lines}{labels}</svg>",
-            area.right + 24.0 + widest,
+            "<div class=\"named\" style=\"--wide:{:.3}\"><svg viewBox=\"0 0 {whole:.0} {height:.0}\" role=\"img\" \
+             aria-label=\"{}\">{}{lines}{labels}</svg></div>",
+            whole / plain,
             escape(&self.title),
             area.axes(&across, &up, self.x_name)
         )
@@ -116,8 +118,14 @@ impl Plot {
             let n = self.curves.len();
             return format!("<p class=\"note\">{n} lines, too many to be named.</p>");
         }
-        let entries: String = self.curves.iter().map(Curve::legend).collect();
-        format!("<ul class=\"legend\">{entries}</ul>")
+        let drawn = self
+            .curves
+            .iter()
+            .filter_map(|curve| Some((curve, curve.points.last()?)));
+        let entries: String = drawn
+            .map(|(curve, end)| curve.legend(&self.name(curve, end.1)))
+            .collect();
+        format!("<ul class=\"legend of-lines\">{entries}</ul>")
     }
 
     /// A little room at both sides, so that no mark is cut and a single point has a place.
@@ -199,13 +207,13 @@ impl Curve {
         )
     }
 
-    fn legend(&self) -> String {
+    fn legend(&self, name: &str) -> String {
         format!(
             "<li><svg viewBox=\"0 0 32 8\" aria-hidden=\"true\"><path d=\"M0 4H32\" stroke=\"{}\" stroke-width=\"3\" \
              stroke-dasharray=\"{}\"/></svg>{}</li>",
             colour(self.colour),
             dashes(self.colour, self.dash),
-            escape(&self.label)
+            escape(name)
         )
     }
 }

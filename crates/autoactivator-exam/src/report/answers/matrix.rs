@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::report::chart::clipped;
+use crate::report::heat::shade;
 use crate::report::page::{escape, grid, note};
 use crate::tally::{OfClass, Pair, Tally};
 
@@ -30,7 +32,8 @@ pub(super) fn figures(tally: &Tally) -> String {
     if classes.len() <= MOST_NUMBERS {
         return grid(&[table(tally, &classes), pairs(tally)].concat());
     }
-    grid(&[picture(tally, &classes), pairs(tally)].concat())
+    let both = [picture(tally, &classes), pairs(tally)].concat();
+    format!("<div class=\"beside\">{both}</div>\n")
 }
 
 /// All classes of rows and of answers; of many, those that are confused lie side by side.
@@ -119,12 +122,14 @@ fn cell(rows: usize, percent: f64, right: bool) -> String {
     if rows == 0 {
         return "<td class=\"none\">·</td>".to_owned();
     }
-    let (class, strength) = match right {
-        true => ("hot", percent),
-        false => ("wrong", (12.0 + percent * 4.0).min(100.0)),
+    let shade = match right {
+        true => shade(percent),
+        false => format!(
+            "class=\"wrong\" style=\"--v:{:.0}\"",
+            (10.0 + percent * 3.0).min(52.0)
+        ),
     };
-    let strong = if strength >= 62.0 { " strong" } else { "" };
-    format!("<td class=\"{class}{strong}\" style=\"--v:{strength:.0}\">{rows}</td>")
+    format!("<td {shade}>{rows}</td>")
 }
 
 fn picture(tally: &Tally, classes: &[String]) -> String {
@@ -167,7 +172,7 @@ fn picture(tally: &Tally, classes: &[String]) -> String {
     };
     let side = n * CELL;
     format!(
-        "<figure class=\"card wide\"><figcaption><b>{n} classes: rows across, answers down</b></figcaption>\
+        "<figure class=\"card\"><figcaption><b>{n} classes: a line for each, a column for each answer</b></figcaption>\
          <label class=\"zoom\"><input type=\"checkbox\"> enlarge</label>\
          <div class=\"scroll\"><svg class=\"matrix\" viewBox=\"-{room} -{room} {} {}\" role=\"img\" \
          aria-label=\"Confusion matrix of {n} classes\"><rect class=\"ground\" width=\"{side}\" height=\"{side}\"/>\
@@ -175,8 +180,8 @@ fn picture(tally: &Tally, classes: &[String]) -> String {
         side + room,
         side + room,
         note(&format!(
-            "A line is a class, a column an answer: blue is right, orange wrong. Classes that are confused lie side by \
-             side, so that similar ones form blocks. Rest the pointer on a cell to read it.{rarer}"
+            "Blue is right, orange wrong. Classes that are confused lie side by side, so that similar ones form blocks. \
+             Rest the pointer on a cell to read it.{rarer}"
         ))
     )
 }
@@ -184,7 +189,7 @@ fn picture(tally: &Tally, classes: &[String]) -> String {
 fn names(classes: &[String]) -> String {
     let name = |(at, class): (usize, &String)| {
         let middle = at * CELL + CELL / 2 + 3;
-        let class = escape(&crate::report::chart::clipped(class, 16));
+        let class = escape(&clipped(class, 16));
         format!(
             "<text class=\"end\" x=\"-4\" y=\"{middle}\">{class}</text>\
              <text transform=\"translate({middle} -4) rotate(-90)\">{class}</text>"
@@ -246,7 +251,7 @@ mod tests {
             ("b", "<z>"),
         ]));
         assert!(
-            figures.contains("<th scope=\"row\">a</th><td class=\"hot\" style=\"--v:50\">1</td>"),
+            figures.contains("<th scope=\"row\">a</th><td class=\"hot\" style=\"--v:40\">1</td>"),
             "{figures}"
         );
         assert!(

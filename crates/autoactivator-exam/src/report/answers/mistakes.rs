@@ -27,7 +27,7 @@ fn card(mistake: &Mistake, exhibits: &Exhibits) -> String {
         None => format!("row {}", mistake.row),
     };
     let sure = match mistake.probability {
-        Some(probability) => format!(" · {:.1} % sure", 100.0 * probability),
+        Some(probability) => format!(" · {:.1}&nbsp;%&nbsp;sure", 100.0 * probability),
         None => String::new(),
     };
     let shown = exhibits
@@ -65,7 +65,7 @@ mod tests {
         });
         let exhibits = Exhibits::from([(7, Exhibit::Sentence("a bark".into()))]);
         let cards = cards(&tally, &exhibits);
-        assert!(cards.contains("&lt;1&gt;.jpg · 98.7 % sure"), "{cards}");
+        assert!(cards.contains("&lt;1&gt;.jpg · 98.7&nbsp;%&nbsp;sure"), "{cards}");
         assert!(
             cards.contains("<blockquote>a bark</blockquote>") && cards.contains("row 7</small>"),
             "{cards}"
