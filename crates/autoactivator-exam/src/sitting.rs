@@ -49,7 +49,8 @@ pub struct Sitting {
     pub learn_seconds: Vec<f64>,
     /// Per protocol: seconds of the last examination.
     pub predict_seconds: Vec<f64>,
-    /// What became of the test rows after the last task, under [`told_by`](Self::told_by); none in a sitting of before.
+    /// What became of the test rows after the last task, under `instance` or else the first protocol; none in a sitting
+    /// of an earlier version.
     #[serde(default)]
     pub tally: Option<Tally>,
 }

@@ -95,11 +95,12 @@ impl Point {
         } else {
             (x - 14.0, " end", -10.0)
         };
+        let bold = if first { " first" } else { "" };
         let radius = if first { 7.0 } else { 4.5 };
         format!(
             "<g><title>{}: {:.1} % for {}</title><path class=\"leader\" d=\"M{x:.1} {y:.1}L{:.1} {label:.1}\" \
              stroke=\"{colour}\"/><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"/>\
-             <text class=\"name{side}{first_name}\" x=\"{at:.1}\" y=\"{:.1}\">{}</text></g>",
+             <text class=\"name{side}{bold}\" x=\"{at:.1}\" y=\"{:.1}\">{}</text></g>",
             escape(&self.name),
             self.accuracy,
             short(self.cost),

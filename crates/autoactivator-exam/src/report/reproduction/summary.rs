@@ -2,15 +2,18 @@
 
 use autoactivator::counted;
 
-use super::Reproduction;
 use super::chapters::{Chapter, Part, chapters};
 use super::sheet::{Cell, Sheet};
+use super::{INSTANCE, Reproduction};
 use crate::report::table::aligned;
+
+/// The kind of exam that the paper describes: the one that its figures are compared under.
+const PAPERS: &str = "task-batch=all";
 
 /// What a chapter comes to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conclusion {
-    /// Figures of ours that stand beside one of the paper, and how many of them are at least as good.
+    /// Figures of ours that stand beside one of the paper, under its exam, and how many of them are at least as good.
     compared: usize,
     as_good: usize,
     /// Claims that are answered, and how many of them come out.
@@ -36,16 +39,16 @@ pub(super) fn headline(chapters: &[Chapter]) -> String {
     let mut sentences = Vec::new();
     if all.compared > 0 {
         sentences.push(format!(
-            "Of {} that the paper prints for its own learner, {} come out at least as good here.",
-            counted(all.compared, "figure"),
-            all.as_good
+            "{} of {} that the paper prints for its own learner come out at least as good under {PAPERS}, its kind of exam.",
+            all.as_good,
+            counted(all.compared, "figure")
         ));
     }
     if all.claims > 0 {
         sentences.push(format!(
-            "Of {}, {} come out.",
-            counted(all.claims, "claim"),
-            all.held
+            "{} of {} come out.",
+            all.held,
+            counted(all.claims, "claim")
         ));
     }
     if all.not_run > 0 {
@@ -82,7 +85,8 @@ fn short_part(part: &Part) -> Option<String> {
         "difference",
     ];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
-    let compared = sheet.rows.iter().filter(|row| is_compared(row, at));
+    let shown = |row: &&Vec<Cell>| [PAPERS, INSTANCE].contains(&row[2].text()) && is_compared(row, at);
+    let compared = sheet.rows.iter().filter(shown);
     rows.extend(compared.map(|row| {
         let cells = row[..3].iter().chain(&row[at..at + 3]);
         cells.map(|cell| cell.text().to_owned()).collect()
@@ -119,7 +123,12 @@ impl Conclusion {
         let sheet = part.sheet.iter();
         let at = sheet.clone().find_map(first_printed);
         let rows = || sheet.clone().flat_map(|sheet| &sheet.rows);
-        let compared = || rows().filter(|row| at.is_some_and(|at| is_compared(row, at)));
+        let papers = |row: &&Vec<Cell>| row[2].text() == PAPERS;
+        let compared = || {
+            rows()
+                .filter(papers)
+                .filter(|row| at.is_some_and(|at| is_compared(row, at)))
+        };
         let as_good = |row: &&Vec<Cell>| {
             at.is_some_and(|at| matches!(&row[at..], [Cell::Better(_), ..]) || is_even(&row[at + 2]))
         };
@@ -196,8 +205,8 @@ mod tests {
         );
         assert_eq!(
             headline(&chapters),
-            "Of 1 figure that the paper prints for its own learner, 1 come out at least as good here. \
-             1 experiment could not be run here."
+            "1 of 1 figure that the paper prints for its own learner come out at least as good under task-batch=all, \
+             its kind of exam. 1 experiment could not be run here."
         );
         let short = summary(&reproduction);
         assert!(short.contains("Table 1\ndata "), "{short}");
