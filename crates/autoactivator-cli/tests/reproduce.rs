@@ -141,7 +141,7 @@ fn ours_and_the_papers_stand_side_by_side() {
     let said = place.succeed(&["reproduce", "small.toml", "--quick", "--write-docs", "doc.md"]);
     let page = String::from_utf8(place.read("reproduction-quick/reproduction.html")).unwrap();
     let tables = String::from_utf8(place.read("reproduction-quick/reproduction.md")).unwrap();
-    for expected in ["Table 1", "99.5 ± 0.1", "task-batch=all"] {
+    for expected in ["Table 0\n", "Clusters: ", "claims come out"] {
         assert!(
             said.stdout.contains(expected),
             "{expected} is missing in {}",
