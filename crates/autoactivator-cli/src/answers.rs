@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use autoactivator::Answer;
 use autoactivator::model::{Detail, class_of, detailed, object};
+use autoactivator_data::Batch;
 use autoactivator_data::table::{AnswerRow, AnswerTable};
 
 use crate::args::AnswerFormat;
@@ -13,6 +14,9 @@ use crate::output::{Output, Writer, ending};
 
 /// The answer for a row that belongs to no known class.
 pub const UNKNOWN: &str = "unknown";
+
+/// The class that a row is known to be of, beside the answer.
+const TRUE_CLASS: &str = "true_class";
 
 /// Writes answers in the order of the rows.
 pub struct Answers<'a> {
@@ -50,38 +54,44 @@ impl<'a> Answers<'a> {
         })
     }
 
-    /// Writes the answers for the next rows; `names` holds the names of these rows.
-    pub fn write(&mut self, answers: &[Answer], names: Option<&[String]>) -> Result<()> {
+    /// Writes the answers for the next rows: those of `batch`, whose names and true classes are passed on.
+    pub fn write(&mut self, answers: &[Answer], batch: &Batch) -> Result<()> {
+        let (names, y) = (batch.names.as_deref(), batch.y.as_deref());
         if self.row == 0
             && let Sink::Csv(writer) = &mut self.sink
         {
-            let header = csv_header(self.classes, self.detail, names.is_some());
+            let header = csv_header(self.classes, self.detail, names.is_some(), y.is_some());
             writeln!(writer, "{header}")?;
         }
         for (at, answer) in answers.iter().enumerate() {
             let name = names.map(|names| names[at].as_str());
-            self.write_one(answer, name)?;
+            let truth = y.map(|y| y[at].as_str());
+            self.write_one(answer, name, truth)?;
             self.row += 1;
         }
         Ok(())
     }
 
-    fn write_one(&mut self, answer: &Answer, name: Option<&str>) -> Result<()> {
+    fn write_one(&mut self, answer: &Answer, name: Option<&str>, truth: Option<&str>) -> Result<()> {
         let class = class_of(self.classes, answer);
         let probabilities = detailed(self.classes, answer, self.detail);
         match &mut self.sink {
             Sink::Csv(writer) => {
-                let line = csv_line(self.row, name, class, &probabilities, self.detail);
+                let line = csv_line(self.row, name, class, truth, &probabilities, self.detail);
                 writeln!(writer, "{line}")?;
             }
             Sink::Jsonl(writer) => {
-                let line = object(self.classes, answer, self.detail, self.row, name);
+                let mut line = object(self.classes, answer, self.detail, self.row, name);
+                if let Some(truth) = truth {
+                    line[TRUE_CLASS] = truth.into();
+                }
                 writeln!(writer, "{line}")?;
             }
             Sink::Parquet(table) => table.write(AnswerRow {
                 row: self.row as u64,
                 name: name.map(str::to_owned),
                 class: class.map(str::to_owned),
+                true_class: truth.map(str::to_owned),
                 probabilities: probabilities
                     .iter()
                     .map(|(class, p)| ((*class).to_owned(), *p))
@@ -123,10 +133,11 @@ pub fn format_of(output: Option<&Path>, asked: Option<AnswerFormat>) -> Result<A
     }
 }
 
-fn csv_header(classes: &[String], detail: Detail, named: bool) -> String {
+fn csv_header(classes: &[String], detail: Detail, named: bool, labelled: bool) -> String {
     let mut columns = vec!["row".to_owned()];
     columns.extend(named.then(|| "name".to_owned()));
     columns.push("class".to_owned());
+    columns.extend(labelled.then(|| TRUE_CLASS.to_owned()));
     match detail {
         Detail::Class => {}
         Detail::All => columns.extend(classes.iter().map(|class| quoted(class))),
@@ -144,12 +155,14 @@ fn csv_line(
     row: usize,
     name: Option<&str>,
     class: Option<&str>,
+    truth: Option<&str>,
     probabilities: &[(&str, f32)],
     detail: Detail,
 ) -> String {
     let mut cells = vec![row.to_string()];
     cells.extend(name.map(quoted));
     cells.push(quoted(class.unwrap_or(UNKNOWN)));
+    cells.extend(truth.map(quoted));
     for (class, probability) in probabilities {
         if matches!(detail, Detail::Top(_)) {
             cells.push(quoted(class));

@@ -272,9 +272,13 @@ pub struct EvalArgs {
     /// The model file
     pub model: PathBuf,
 
-    /// Print everything as JSON
+    /// Print everything as JSON: how many rows of each class got which answer, calibration and mistakes
     #[arg(long)]
     pub json: bool,
+
+    /// Write a report to this HTML file: what is taken for what, class by class, with the surest mistakes
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 
     #[command(flatten)]
     pub rows: RowsArgs,
@@ -334,6 +338,11 @@ pub struct ColumnArgs {
     )]
     columns: Vec<String>,
 
+    /// Column that names the rows, such as an order number, by name or number: it is no feature, and `predict` passes it
+    /// on with its answers [default: one called name]
+    #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
+    id: Option<String>,
+
     /// The first line of a csv file holds column names [default: found out]
     #[arg(long, conflicts_with = "no_header", help_heading = "Tables")]
     header: bool,
@@ -358,6 +367,7 @@ impl ColumnArgs {
             features: self.columns.clone(),
             text: self.text.clone(),
             label: self.label.clone(),
+            id: self.id.clone(),
             no_label: self.no_label,
             header: match (self.header, self.no_header) {
                 (true, _) => Some(true),

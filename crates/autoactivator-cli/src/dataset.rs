@@ -12,8 +12,12 @@ use autoactivator_data::dataset::{self, Dataset};
 use autoactivator_data::{Batch, ImageFolder, Part};
 use autoactivator_exam::admission::Outline;
 use autoactivator_exam::experiment::Experiment;
+use autoactivator_exam::record::Record;
+use autoactivator_exam::report;
+use autoactivator_exam::report::exhibit::{Exhibits, of_pixels};
 
 use crate::args::{ColumnArgs, DataArgs, RowsArgs};
+use crate::exhibits;
 use crate::image_args::ImageArgs;
 use crate::rows::{Expected, RowSource, refuse_backbones};
 use crate::text_args::TextArgs;
@@ -111,14 +115,42 @@ impl Open<'_> {
 
     /// The data, with all features.
     pub fn read(self) -> Result<Dataset> {
+        Ok(self.read_for_report()?.0)
+    }
+}
+
+impl<'a> Open<'a> {
+    /// The data, with all features, and what a report needs to show its test rows.
+    pub fn read_for_report(self) -> Result<(Dataset, TestRows<'a>)> {
         match self {
-            Self::Read(dataset) => Ok(*dataset),
+            Self::Read(dataset) => Ok((*dataset, TestRows::default())),
             Self::Computed(rows) => rows.read(),
         }
     }
 }
 
-impl ComputedSet<'_> {
+/// Where test rows come from, if they were computed from images or sentences.
+#[derive(Default)]
+pub struct TestRows<'a> {
+    source: Option<RowSource<'a>>,
+    names: Option<Vec<String>>,
+}
+
+impl TestRows<'_> {
+    /// What the mistakes that a report shows look like; their rows get their names.
+    pub fn exhibits(&self, dataset: &Dataset, record: &mut Record) -> Result<Exhibits> {
+        if let Some(names) = &self.names {
+            record.name_rows(names);
+        }
+        let mistakes = report::mistakes_shown(record);
+        match &self.source {
+            Some(source) => exhibits::of(source, mistakes),
+            None => Ok(of_pixels(dataset, mistakes)),
+        }
+    }
+}
+
+impl<'a> ComputedSet<'a> {
     fn outline(&self) -> Result<Outline> {
         let train = self.train.listed_classes()?;
         let test = self.test.as_ref().map(RowSource::listed_classes).transpose()?;
@@ -134,19 +166,24 @@ impl ComputedSet<'_> {
         Ok(outline)
     }
 
-    fn read(&self) -> Result<Dataset> {
+    fn read(self) -> Result<(Dataset, TestRows<'a>)> {
         let folder: &Path = &self.rows.rows;
-        let Some(test) = &self.test else {
-            let rows = read(self.rows, &self.train)?;
-            return Ok(Dataset::from_table(dataset::name_of(folder), folder, rows)?);
+        let (x, y, _) = read(self.rows, &self.train)?;
+        let Some(source) = self.test else {
+            // Which rows are test rows is decided later, so that they cannot be shown.
+            let dataset = Dataset::from_table(dataset::name_of(folder), folder, (x, y))?;
+            return Ok((dataset, TestRows::default()));
         };
-        Ok(Dataset::from_rows(
+        let (test_x, test_y, names) = read(self.rows, &source)?;
+        let dataset = Dataset::from_rows(
             dataset::name_of(folder),
             folder,
-            read(self.rows, &self.train)?,
-            read(self.rows, test)?,
+            (x, y),
+            (test_x, test_y),
             self.train.image(),
-        )?)
+        )?;
+        let source = Some(source);
+        Ok((dataset, TestRows { source, names }))
     }
 }
 
@@ -176,12 +213,12 @@ fn open_part(rows: &RowsArgs, part: Part) -> Result<RowSource<'_>> {
     Ok(source)
 }
 
-/// All rows of a part, with their classes.
-fn read(rows: &RowsArgs, source: &RowSource<'_>) -> Result<(Table, Vec<String>)> {
+/// All rows of a part, with their classes and names.
+fn read(rows: &RowsArgs, source: &RowSource<'_>) -> Result<(Table, Vec<String>, Option<Vec<String>>)> {
     let batch = Batch::collect(source.batches()?.map(|batch| batch.with_context(|| rows.name())));
     let none = || format!("{}: no rows found", rows.name());
     let batch = batch?.with_context(none)?;
-    Ok((batch.x, batch.y.unwrap_or_default()))
+    Ok((batch.x, batch.y.unwrap_or_default(), batch.names))
 }
 
 /// Finds the backbone files of an experiment.

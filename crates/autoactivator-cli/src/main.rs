@@ -21,6 +21,7 @@ mod demo;
 mod doctor;
 mod encoders;
 mod eval;
+mod exhibits;
 mod extract;
 #[cfg(feature = "fetch")]
 mod fetching;

@@ -115,6 +115,23 @@ impl Output {
         Ok(Writer { to, file: Some(file) })
     }
 
+    /// Checks a place for what a command writes when its work is done, before it begins.
+    pub fn checked(path: &Path, endings: &[&str], inputs: &[&Path]) -> Result<Self> {
+        check_ending(path, endings)?;
+        let output = Self::new(path, inputs, Replace::Files)?;
+        output.check_writable()?;
+        Ok(output)
+    }
+
+    /// Writes a report, and says where it is.
+    pub fn deliver(&self, report: &str) -> Result<()> {
+        self.write(report.as_bytes())?;
+        if let Some(file) = self.file() {
+            say!("report: {}", file.display());
+        }
+        Ok(())
+    }
+
     /// Writes everything at once.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         let mut writer = self.create()?;

@@ -44,7 +44,7 @@ pub fn predict(args: &PredictArgs) -> Result<()> {
             predict_groups(&model, x, args.group).map(|found| found.into_iter().map(Answer::sure).collect())
         };
         let found = found.with_context(|| args.rows.name())?;
-        answers.write(&found, batch.names.as_deref())?;
+        answers.write(&found, &batch)?;
         tally.add(model.classes(), &found, batch.y.as_deref());
     }
     answers.finish()?;

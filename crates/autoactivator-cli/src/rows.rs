@@ -10,11 +10,12 @@ use anyhow::{Result, bail};
 use autoactivator::{ImageShape, Labels, Model, Source, Table, counted};
 use autoactivator_data::dataset::{self, Source as Place};
 use autoactivator_data::origin::{difference, runtimes_of};
+use autoactivator_data::sentences::SentenceBatches;
 use autoactivator_data::table::{NO_CLASSES, Reading};
 use autoactivator_data::text::TextSource;
 use autoactivator_data::{
-    Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFolder, ImageRows, Origin, Part,
-    Pixels, Shard, is_image, names_images,
+    Batch, Cache, Columns, ExtractOptions, Extractor, FeatureTable, ImageFile, ImageFolder, ImageRows,
+    Origin, Part, Pixels, Shard, is_image, names_images,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -67,6 +68,16 @@ impl<'a> Expected<'a> {
             exact: false,
         }
     }
+}
+
+/// What rows look like, to people.
+pub enum Looks<'a> {
+    /// Photographs, with their names and places.
+    Photographs(&'a [ImageFile]),
+    /// Sentences, in the order of the rows.
+    Sentences(SentenceBatches),
+    /// Nothing but the rows themselves, which may be images.
+    Rows(Option<ImageShape>),
 }
 
 enum Content {
@@ -204,6 +215,15 @@ impl<'a> RowSource<'a> {
             },
             Content::Texts(_) => None,
         }
+    }
+
+    /// What the rows look like, to people.
+    pub fn looks(&self) -> Result<Looks<'_>> {
+        Ok(match &self.content {
+            Content::Images(images) => Looks::Photographs(images.folder.images()),
+            Content::Texts(texts) => Looks::Sentences(texts.source.sentences()?),
+            Content::Table(_) | Content::Memory(..) => Looks::Rows(self.image()),
+        })
     }
 
     /// The file of each image; nothing for rows that are not images.

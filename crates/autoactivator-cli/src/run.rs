@@ -10,12 +10,13 @@ use autoactivator_data::dataset::Dataset;
 use autoactivator_exam::experiment::{Changes, Experiment};
 use autoactivator_exam::record::Record;
 use autoactivator_exam::report;
+use autoactivator_exam::report::exhibit::Exhibits;
 
 use crate::args::RunArgs;
-use crate::dataset::{self, Found};
+use crate::dataset::{self, Found, TestRows};
 use crate::given::{self, laid_over};
 use crate::image_args::ImageArgs;
-use crate::output::{Output, Replace, check_ending, is_standard};
+use crate::output::{Output, is_standard};
 use crate::progress::ExamBar;
 use crate::stdin::Spool;
 use crate::terminal;
@@ -39,13 +40,14 @@ pub fn run(args: &RunArgs) -> Result<()> {
         &args.data,
     )?;
     let outputs = outputs(args, &found)?;
-    let dataset = admitted(&mut experiment, &found)?;
+    let (dataset, test_rows) = admitted(&mut experiment, &found)?;
     let exam = experiment.exam(&dataset)?;
     let mut bar = ExamBar::of_tasks(exam.n_steps()?);
     let record = exam.run(&mut bar);
     bar.finish();
-    let record = record?;
-    deliver(&outputs, &record)?;
+    let mut record = record?;
+    let exhibits = test_rows.exhibits(&dataset, &mut record)?;
+    deliver(&outputs, &record, &exhibits)?;
     refuse_failed(&record)
 }
 
@@ -80,13 +82,13 @@ fn images(args: &RunArgs, experiment: &Experiment) -> Result<ImageArgs> {
 }
 
 /// Reads the data, once it is known that the exam can be taken. Learners that cannot take part are named.
-fn admitted(experiment: &mut Experiment, found: &Found) -> Result<Dataset> {
+fn admitted<'a>(experiment: &mut Experiment, found: &'a Found) -> Result<(Dataset, TestRows<'a>)> {
     let open = found.open()?;
     experiment.admit(&open.outline()?)?;
     for absence in &experiment.left_out {
         say!("note: {} left out: {}", absence.learner, absence.reason);
     }
-    open.read()
+    open.read_for_report()
 }
 
 /// Where the record and the report go.
@@ -98,12 +100,7 @@ struct Outputs {
 /// Refuses outputs that cannot be written or would destroy something, before the exam and not after it.
 fn outputs(args: &RunArgs, found: &Found) -> Result<Outputs> {
     let given = [Path::new(&args.dataset), found.path()];
-    let checked = |path: &Path, endings: &[&str]| {
-        check_ending(path, endings)?;
-        let output = Output::new(path, &given, Replace::Files)?;
-        output.check_writable()?;
-        Ok::<Output, anyhow::Error>(output)
-    };
+    let checked = |path: &Path, endings: &[&str]| Output::checked(path, endings, &given);
     let json = args.json.as_deref().map(|path| checked(path, &["json"]));
     let report = Some(args.report.as_path()).filter(|_| !args.no_report);
     let report = report.map(|path| checked(path, &["html", "htm"]));
@@ -119,19 +116,21 @@ fn outputs(args: &RunArgs, found: &Found) -> Result<Outputs> {
     Ok(outputs)
 }
 
-fn deliver(outputs: &Outputs, record: &Record) -> Result<()> {
+fn deliver(outputs: &Outputs, record: &Record, exhibits: &Exhibits) -> Result<()> {
     let json = outputs.json.as_ref();
     if json.is_none_or(|json| json.file().is_some()) {
-        write!(terminal::stdout(), "{}", report::table(record))?;
+        write!(
+            terminal::stdout(),
+            "{}\n{}\n",
+            report::table(record),
+            report::headline(record)
+        )?;
     }
     if let Some(json) = json {
         json.write(format!("{}\n", serde_json::to_string_pretty(record)?).as_bytes())?;
     }
     if let Some(report) = &outputs.report {
-        report.write(report::html(record).as_bytes())?;
-        if let Some(file) = report.file() {
-            say!("report: {}", file.display());
-        }
+        report.deliver(&report::html(record, exhibits))?;
     }
     Ok(())
 }

@@ -48,6 +48,7 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
             "top",
             "format",
             "output",
+            "id",
             "label",
             "columns",
             "text",
@@ -59,6 +60,7 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
     (
         &["eval"],
         &[
+            "report",
             "json",
             "label",
             "columns",

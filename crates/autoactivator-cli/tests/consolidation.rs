@@ -19,10 +19,14 @@ fn learned() -> Workplace {
 fn probabilities_and_unknown() {
     let place = learned();
     let said = place.succeed(&["predict", "model", "first.csv", "--proba"]);
-    assert!(said.stdout.starts_with("row,class,a,b\n0,a,"), "{}", said.stdout);
+    assert!(
+        said.stdout.starts_with("row,class,true_class,a,b\n0,a,a,"),
+        "{}",
+        said.stdout
+    );
     let said = place.succeed(&["predict", "model", "first.csv", "--reject", "100%"]);
     assert!(
-        said.stdout.lines().skip(1).all(|line| line.ends_with(",unknown")),
+        said.stdout.lines().skip(1).all(|line| line.contains(",unknown,")),
         "{}",
         said.stdout
     );

@@ -277,6 +277,103 @@ fn eval_names_the_protocol_and_what_was_never_learned() {
 }
 
 #[test]
+fn ids_and_true_classes_are_passed_on() {
+    let place = Workplace::new();
+    let rows = clusters(&["ape", "bee"], 20);
+    let with_ids = |rows: &str| {
+        let lines = rows.lines().enumerate();
+        let lines: String = lines.map(|(row, line)| format!("A-{row},{line}\n")).collect();
+        format!("order,a,b,c,d,class\n{lines}")
+    };
+    place.write("rows.csv", with_ids(&rows));
+    place.refuse(&["learn", "m.aact", "rows.csv"], &["column 1", "is not a number"]);
+    let said = place.succeed(&["learn", "m.aact", "rows.csv", "--id", "order"]);
+    assert!(said.stderr.contains("4 features (a, b, c, d)"), "{}", said.stderr);
+    let words = ["predict", "m.aact", "rows.csv", "--id", "order"];
+    let answers = place.succeed(&words).stdout;
+    assert!(
+        answers.starts_with("row,name,class,true_class\n0,A-0,ape,ape\n1,A-1,bee,bee\n"),
+        "{answers}"
+    );
+    let lines = place
+        .succeed(&[&words[..], &["--format", "jsonl"]].concat())
+        .stdout;
+    let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["name"], &first["true_class"]),
+        (&"A-0".into(), &"ape".into())
+    );
+    // The same from another format: its own answers are a table, too.
+    place.succeed(&[&words[..], &["-o", "answers.parquet"]].concat());
+    assert!(
+        place
+            .read("answers.parquet")
+            .windows(10)
+            .any(|bytes| bytes == b"true_class")
+    );
+    place.refuse(
+        &["predict", "m.aact", "rows.csv", "--id", "town"],
+        &["no id column 'town'"],
+    );
+    place.refuse(
+        &["predict", "m.aact", "rows.csv", "--id", "class"],
+        &["both class and id"],
+    );
+    place.write(
+        "more.jsonl",
+        "{\"order\": 7, \"a\": 0, \"b\": 0, \"c\": 0, \"d\": 0}\n",
+    );
+    let answers = place
+        .succeed(&["predict", "m.aact", "more.jsonl", "--id", "order"])
+        .stdout;
+    assert!(answers.starts_with("row,name,class\n0,7,"), "{answers}");
+}
+
+#[test]
+fn eval_counts_every_answer_and_writes_a_report() {
+    let place = Workplace::new();
+    place.write("rows.csv", clusters(&["ape", "bee"], 20));
+    place.write("more.csv", clusters(&["ape", "bee", "cat"], 20));
+    place.succeed(&["learn", "m.aact", "rows.csv"]);
+    let said = place.succeed(&["eval", "m.aact", "more.csv", "--json", "--report", "eval.html"]);
+    let found: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&found["rows"], &found["right"]), (&60.into(), &40.into()));
+    assert_eq!(found["classes"][0]["answers"], serde_json::json!({"ape": 20}));
+    assert_eq!(
+        (&found["classes"][2]["class"], &found["classes"][2]["right"]),
+        (&"cat".into(), &0.into())
+    );
+    let taken: u64 = found["classes"][2]["answers"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|n| n.as_u64().unwrap())
+        .sum();
+    assert_eq!(taken, 20);
+    assert!(found["calibration"].is_array() && found["mistakes"][0]["probability"].is_number());
+    let page = String::from_utf8(place.read("eval.html")).unwrap();
+    for expected in [
+        "66.7 % of 60 rows are right.",
+        "<b>Never learned:</b> cat",
+        "class=\"numbers\"",
+    ] {
+        assert!(page.contains(expected), "{expected} is missing");
+    }
+    place.refuse(
+        &["eval", "m.aact", "more.csv", "--report", "m.aact"],
+        &["ends in .aact"],
+    );
+    place.refuse(
+        &["eval", "m.aact", "more.csv", "--report", "no/where.html"],
+        &["does not exist"],
+    );
+    place.refuse(
+        &["eval", "m.aact", "more.csv", "--report", "-"],
+        &["needs a file"],
+    );
+}
+
+#[test]
 fn a_class_that_is_not_there_is_refused() {
     let place = Workplace::new();
     place.write("rows.csv", clusters(&["ape", "bee"], 20));

@@ -1,4 +1,5 @@
-//! The page in a headless browser, asked of the real program: `page/page.mjs` tells the stories in `page/stories/`.
+//! The page and the reports in a headless browser, made by the real program: `page/page.mjs` tells the stories in
+//! `page/stories/`, and `page/report.mjs` looks at reports on every screen.
 //!
 //! It needs node, npm and Chromium; playwright-core and axe-core are installed under the target folder, where the
 //! screenshots stay. Where something is missing it says so and passes, unless it runs in continuous integration (`CI=true`).
@@ -12,6 +13,9 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use common::Workplace;
 
 /// Names that Chromium goes by.
 const BROWSERS: [&str; 4] = [
@@ -90,36 +94,94 @@ fn backbone() -> PathBuf {
     path
 }
 
-#[test]
-fn the_page_tells_its_stories() {
-    fs::create_dir_all(place()).unwrap();
-    let ready = browser()
-        .map_err(str::to_owned)
-        .and_then(|browser| install().map(|()| whole(browser)));
-    let browser = match ready {
-        Ok(browser) => browser,
+/// The browser, with the packages in place; none where something is missing.
+fn ready() -> Option<&'static Path> {
+    static READY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let ready = READY.get_or_init(|| {
+        fs::create_dir_all(place()).unwrap();
+        let browser = browser().map_err(str::to_owned)?;
+        install()?;
+        Ok(whole(browser))
+    });
+    match ready {
+        Ok(browser) => Some(browser),
         Err(missing) => {
             assert!(env::var_os("CI").is_none(), "the tests of the page: {missing}");
             println!("skipped: {missing}");
-            return;
+            None
         }
-    };
+    }
+}
+
+/// Runs a script to its end, with these words.
+fn tell(script: &str, words: &[&Path]) {
     let told = Command::new("node")
-        .arg(scripts().join("page.mjs"))
-        .arg(env!("CARGO_BIN_EXE_autoactivator"))
-        .arg(browser)
-        .arg(backbone())
+        .arg(scripts().join(script))
+        .args(words)
         .current_dir(place())
         .output()
         .unwrap();
-    let (said, wrong) = (
-        String::from_utf8_lossy(&told.stdout),
-        String::from_utf8_lossy(&told.stderr),
-    );
-    println!("{said}");
+    println!("{}", String::from_utf8_lossy(&told.stdout));
     assert!(
         told.status.success(),
-        "{wrong}\nscreenshots in {}",
+        "{}\nscreenshots in {}",
+        String::from_utf8_lossy(&told.stderr),
         place().display()
     );
+}
+
+#[test]
+fn the_page_tells_its_stories() {
+    if let Some(browser) = ready() {
+        let program = Path::new(env!("CARGO_BIN_EXE_autoactivator"));
+        tell("page.mjs", &[program, browser, &backbone()]);
+    }
+}
+
+#[test]
+fn reports_fit_every_screen_and_paper() {
+    let Some(browser) = ready() else { return };
+    let at = Workplace::new();
+    at.succeed(&["run", "digits", "--seeds", "1", "--report", "report-digits.html"]);
+    let three = ["consolidation", "nearest-mean", "sequential-sgd"].map(|name| ["--learner", name]);
+    let run = ["run", "digits", "--seeds", "2", "--report", "report-three.html"];
+    at.succeed(&[&run[..], &three.concat()].concat());
+    // A hundred classes of photographs; every fourth class has its last photographs from the one before.
+    for class in 0..100 {
+        let name = |class: u32| format!("a thing of kind {class}");
+        photos::write(&at, "photos/train", &name(class), 3);
+        photos::write(&at, "photos/test", &name(class), 2);
+        if class % 4 == 1 {
+            let path = at.write(&format!("photos/test/{}/other.png", name(class)), b"");
+            photos::photograph(&name(class - 1), 7).save(path).unwrap();
+        }
+    }
+    at.succeed(&["learn", "photos.aact", "photos", "--backbone", "none"]);
+    let said = at.succeed(&["eval", "photos.aact", "photos", "--report", "report-photos.html"]);
+    assert!(
+        said.stderr.contains("report: report-photos.html"),
+        "{}",
+        said.stderr
+    );
+    let page = String::from_utf8(at.read("report-photos.html")).unwrap();
+    assert!(
+        page.contains("<img class=\"coarse\" src=\"data:image/png;base64,"),
+        "no thumbnails"
+    );
+    assert!(
+        page.contains("<rect class=\"w\"") && page.contains("<b class=\"no\">a thing of kind"),
+        "no confusion"
+    );
+    at.succeed(&["reproduce", "digits", "--quick", "--out", "again"]);
+    let pages = [
+        "report-digits.html",
+        "report-three.html",
+        "report-photos.html",
+        "again/reproduction.html",
+    ];
+    let pages = pages.map(|name| at.path().join(name));
+    let words: Vec<&Path> = std::iter::once(browser)
+        .chain(pages.iter().map(PathBuf::as_path))
+        .collect();
+    tell("report.mjs", &words);
 }

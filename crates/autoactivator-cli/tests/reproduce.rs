@@ -141,7 +141,14 @@ fn ours_and_the_papers_stand_side_by_side() {
     let said = place.succeed(&["reproduce", "small.toml", "--quick", "--write-docs", "doc.md"]);
     let page = String::from_utf8(place.read("reproduction-quick/reproduction.html")).unwrap();
     let tables = String::from_utf8(place.read("reproduction-quick/reproduction.md")).unwrap();
-    assert_eq!(said.stdout, tables);
+    for expected in ["Table 0\n", "Clusters: ", "claims come out"] {
+        assert!(
+            said.stdout.contains(expected),
+            "{expected} is missing in {}",
+            said.stdout
+        );
+    }
+    assert!(!said.stdout.contains('|'), "the terminal has no Markdown");
     let command = "autoactivator reproduce small --quick";
     for expected in [
         "99.5 ± 0.1",
@@ -175,6 +182,7 @@ fn without_any_data_the_digits_stand_in_for_everything() {
             said.stderr
         );
     }
+    let tables = String::from_utf8(place.read("reproduction-quick/reproduction.md")).unwrap();
     for expected in [
         "### The exams side by side",
         "### Table 1",
@@ -190,7 +198,19 @@ fn without_any_data_the_digits_stand_in_for_everything() {
         "| not run here |",
         "a larger T_max needs fewer nodes",
     ] {
-        assert!(said.stdout.contains(expected), "{expected} is missing");
+        assert!(tables.contains(expected), "{expected} is missing");
+    }
+    for expected in [
+        "\nTable 1\n",
+        "claims come out",
+        "not run here",
+        "that the paper prints",
+    ] {
+        assert!(
+            said.stdout.contains(expected),
+            "{expected} is missing in {}",
+            said.stdout
+        );
     }
     let page = String::from_utf8(place.read("reproduction-quick/reproduction.html")).unwrap();
     assert!(page.contains("raw inputs") && page.contains("Accuracy against nodes"));
@@ -262,16 +282,9 @@ ours = { aca = \"65.45 ± 0.85\" }
     place.write("data/backbones/tiny.toml", photos::SETTINGS);
     let said = place.succeed(&words);
     assert!(!said.stdout.contains("not run here"), "{}", said.stdout);
-    assert!(
-        said.stdout.contains("kitchen 4/2, 32 + 12 rows"),
-        "{}",
-        said.stdout
-    );
-    assert!(
-        said.stdout.contains("| consolidation | `instance` |"),
-        "{}",
-        said.stdout
-    );
+    let tables = String::from_utf8(place.read("out/reproduction.md")).unwrap();
+    assert!(tables.contains("kitchen 4/2, 32 + 12 rows"), "{tables}");
+    assert!(tables.contains("| consolidation | `instance` |"), "{tables}");
 
     // The same exam by `run`, and one on a folder without parts.
     let run = ["run", "kitchen.toml", "--data-dir", "data", "--no-report"];

@@ -104,9 +104,19 @@ fn assert_result(result: &Value) {
         "multiply_adds",
         "learn_seconds",
         "predict_seconds",
+        "answers",
         "runs",
     ];
+    // One protocol of each learner has its answers: each row alone, if that is asked.
+    let kept = result["protocol"] == "instance";
+    let expected: Vec<&str> = expected
+        .into_iter()
+        .filter(|key| kept || *key != "answers")
+        .collect();
     assert_keys(result, &expected);
+    if kept {
+        assert_answers(result);
+    }
     for metric in ["aca", "aia", "bwt", "forgetting"] {
         assert_keys(&result[metric], &["mean", "std"]);
         assert_eq!(result[metric]["std"], 0.0, "one run has no deviation");
@@ -133,6 +143,34 @@ fn assert_result(result: &Value) {
     let last = runs[0]["accuracy"][4].as_array().unwrap();
     let aca = last.iter().map(number).sum::<f64>() / 5.0;
     assert!((aca - number(&result["aca"]["mean"])).abs() < 1e-9);
+}
+
+#[track_caller]
+fn assert_answers(result: &Value) {
+    let answers = &result["answers"];
+    let classes = answers["classes"].as_array().unwrap();
+    assert_eq!((answers["rows"].as_u64(), classes.len()), (Some(359), 10));
+    let of_class = |class: &Value| {
+        let all: u64 = class["answers"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|n| n.as_u64().unwrap())
+            .sum();
+        assert_eq!(class["rows"].as_u64(), Some(all), "every row has an answer");
+        class["right"].as_u64().unwrap()
+    };
+    assert_eq!(
+        answers["right"].as_u64(),
+        Some(classes.iter().map(of_class).sum())
+    );
+    let sure = result["learner"] == "consolidation";
+    assert_eq!(
+        answers.get("calibration").is_some(),
+        sure,
+        "{}",
+        result["learner"]
+    );
 }
 
 #[track_caller]

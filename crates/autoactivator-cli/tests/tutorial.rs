@@ -158,8 +158,11 @@ fn photographs() {
     }
     assert!(place.exists("answers.csv") && place.exists("answers.parquet") && place.exists("head.onnx"));
     let answers = String::from_utf8(place.read("answers.csv")).unwrap();
-    assert!(answers.starts_with("row,name,class\n0,mug/"), "{answers}");
-    assert!(!answers.contains("spoon\n"), "a dropped class is not an answer");
+    assert!(
+        answers.starts_with("row,name,class,true_class\n0,mug/"),
+        "{answers}"
+    );
+    assert!(!answers.contains(",spoon,"), "a dropped class is not an answer");
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub mod admission;
 pub mod baselines;
 pub mod contender;
 mod error;
+pub mod evaluation;
 pub mod experiment;
 pub mod given;
 pub mod metrics;
@@ -33,6 +34,7 @@ pub mod run;
 pub mod scenario;
 pub mod sitting;
 pub mod t_sne;
+pub mod tally;
 
 pub use error::Error;
 

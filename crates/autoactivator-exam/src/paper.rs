@@ -132,6 +132,15 @@ impl Figure {
         }
     }
 
+    /// Whether a higher figure is the better one; none where neither is.
+    pub fn higher_is_better(self) -> Option<bool> {
+        match self {
+            Self::Aca | Self::Aia | Self::Bwt => Some(true),
+            Self::UnitSizes => None,
+            _ => Some(false),
+        }
+    }
+
     /// The figure of an outcome; the last two need the whole record, and the ratio the size of the backbone.
     pub fn of(self, outcome: &Outcome, record: &Record, backbone_mb: Option<f64>) -> Option<Measured> {
         let stat = |stat: Stat, decimals| Some(Measured::Stat(stat, decimals));

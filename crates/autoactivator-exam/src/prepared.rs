@@ -76,6 +76,11 @@ impl Learner for PreparedLearner {
             .predict(self.table(x).as_ref().map_or(x, Table::rows))
     }
 
+    fn predict_with_probability(&self, x: Rows<'_>) -> Result<(Vec<u32>, Option<Vec<f32>>), Error> {
+        self.learner
+            .predict_with_probability(self.table(x).as_ref().map_or(x, Table::rows))
+    }
+
     fn predict_group(&self, x: Rows<'_>) -> Result<Vec<u32>, Error> {
         self.learner
             .predict_group(self.table(x).as_ref().map_or(x, Table::rows))

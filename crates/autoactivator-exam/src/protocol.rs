@@ -1,7 +1,7 @@
 //! How is a learner examined? Which test rows it is told belong together decides the result like nothing else.
 //!
-//! [`Protocol`] is the choice, [`accuracy`] the examination on all [`Task`]s seen so far;
-//! [`metrics`](crate::metrics) sums its figures up.
+//! [`Protocol`] is the choice, [`accuracy`] the examination on all [`Task`]s seen so far, and [`tally`] the same row by
+//! row; [`metrics`](crate::metrics) sums its figures up.
 //!
 //! ```
 //! use autoactivator_exam::protocol::Protocol;
@@ -16,7 +16,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-use autoactivator::Learner;
+use autoactivator::{Learner, Table};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -24,6 +24,7 @@ use serde::Deserialize;
 
 use crate::error::Error;
 use crate::scenario::Task;
+use crate::tally::{Seen, Tally};
 use autoactivator_data::dataset::Dataset;
 
 /// Which test rows are shown together, and so what the learner is told beside the rows themselves.
@@ -133,6 +134,41 @@ pub fn accuracy(
     Ok(right.into_iter().zip(tasks_seen).map(percent).collect())
 }
 
+/// The same examination row by row: which class was answered for which, and how sure the learner was, if each row is
+/// judged alone and it tells.
+pub fn tally(
+    learner: &dyn Learner,
+    dataset: &Dataset,
+    tasks_seen: &[Task],
+    protocol: Protocol,
+    seed: u64,
+) -> Result<Tally, Error> {
+    let mut tally = Tally::default();
+    for group in protocol.groups(dataset, tasks_seen, seed) {
+        let (answers, probabilities) = if protocol == Protocol::Instance {
+            learner.predict_with_probability(rows_of(dataset, &group).rows())?
+        } else {
+            (ask(learner, dataset, tasks_seen, protocol, &group)?, None)
+        };
+        for (at, (question, answer)) in group.iter().zip(answers).enumerate() {
+            let answered = learner.classes().get(answer as usize);
+            tally.add(&Seen {
+                row: question.row,
+                name: None,
+                class: dataset.test.y.name(question.row),
+                answer: answered.map_or("", String::as_str),
+                probability: probabilities.as_ref().map(|p| p[at]),
+            });
+        }
+    }
+    Ok(tally.bounded())
+}
+
+fn rows_of(dataset: &Dataset, group: &[Question]) -> Table {
+    let rows: Vec<usize> = group.iter().map(|question| question.row).collect();
+    dataset.test.x.rows().gather(&rows)
+}
+
 fn ask(
     learner: &dyn Learner,
     dataset: &Dataset,
@@ -140,8 +176,7 @@ fn ask(
     protocol: Protocol,
     group: &[Question],
 ) -> Result<Vec<u32>, Error> {
-    let rows: Vec<usize> = group.iter().map(|question| question.row).collect();
-    let x = dataset.test.x.rows().gather(&rows);
+    let x = rows_of(dataset, group);
     Ok(match (protocol, group) {
         (Protocol::Instance, _) => learner.predict(x.rows())?,
         (Protocol::TaskTold, [first, ..]) => {
@@ -260,7 +295,7 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::HashSet;
 
-    use autoactivator::{Labels, Observer, Rows, Size, Table};
+    use autoactivator::{Labels, Observer, Rows, Size};
     use proptest::prelude::*;
 
     use super::*;

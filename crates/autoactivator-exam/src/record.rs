@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::admission::Absence;
+use crate::tally::Tally;
 
 /// Everything about one exam: enough to read its figures and to repeat it.
 #[derive(Clone, Debug, Serialize)]
@@ -40,6 +41,17 @@ pub struct Record {
     /// Learners that failed on the way, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Absence>,
+}
+
+impl Record {
+    /// Gives the rows of mistakes their names, one for each test row.
+    pub fn name_rows(&mut self, names: &[String]) {
+        let tallies = self
+            .results
+            .iter_mut()
+            .filter_map(|outcome| outcome.answers.as_mut());
+        tallies.for_each(|tally| tally.name_rows(names));
+    }
 }
 
 /// The data of an exam.
@@ -86,6 +98,10 @@ pub struct Outcome {
     pub learn_seconds: f64,
     /// Seconds to predict all test rows after the last task, mean over the runs.
     pub predict_seconds: f64,
+    /// What became of the test rows after the last task, summed over the runs: class by class, with the mistakes that
+    /// were made with the most confidence. One protocol of each learner has it: `instance`, or else the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Tally>,
     /// The runs, one per seed.
     pub runs: Vec<Run>,
 }

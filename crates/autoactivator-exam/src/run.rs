@@ -135,8 +135,8 @@ impl Exam<'_> {
         let mut results = Vec::new();
         let sat = self.entrants.iter().zip(sittings);
         for (entrant, sittings) in sat.filter(|(_, sittings)| !sittings.is_empty()) {
-            for (p, protocol) in self.protocols.iter().enumerate() {
-                results.push(outcome(&entrant.name, protocol.to_string(), p, sittings));
+            for p in 0..self.protocols.len() {
+                results.push(outcome(&entrant.name, &self.protocols, p, sittings));
             }
         }
         let parameters = self
@@ -187,6 +187,9 @@ impl Exam<'_> {
                 sitting.accuracy[p].push(row);
                 sitting.predict_seconds[p] = start.elapsed().as_secs_f64();
             }
+        }
+        if let Some(&protocol) = self.protocols.get(Sitting::told_by(&self.protocols)) {
+            sitting.tally = Some(protocol::tally(&*learner, self.dataset, &tasks, protocol, seed)?);
         }
         sitting.growth = learner.growth();
         Ok(sitting)

@@ -23,8 +23,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::metrics;
+use crate::protocol::Protocol;
 use crate::record::{Outcome, Run, Stat};
 use crate::scenario::Task;
+use crate::tally::Tally;
 use autoactivator_data::dataset::Dataset;
 
 /// One learner, one seed, all protocols.
@@ -47,6 +49,10 @@ pub struct Sitting {
     pub learn_seconds: Vec<f64>,
     /// Per protocol: seconds of the last examination.
     pub predict_seconds: Vec<f64>,
+    /// What became of the test rows after the last task, under `instance` or else the first protocol; none in a sitting
+    /// of an earlier version.
+    #[serde(default)]
+    pub tally: Option<Tally>,
 }
 
 impl Sitting {
@@ -63,7 +69,16 @@ impl Sitting {
             growth: Vec::new(),
             learn_seconds: Vec::new(),
             predict_seconds: vec![0.0; n_protocols],
+            tally: None,
         }
+    }
+
+    /// The protocol whose answers are kept row by row: each row alone if that is asked, else the first.
+    pub(crate) fn told_by(protocols: &[Protocol]) -> usize {
+        let alone = protocols
+            .iter()
+            .position(|&protocol| protocol == Protocol::Instance);
+        alone.unwrap_or(0)
     }
 
     fn run(&self, protocol: usize) -> Run {
@@ -86,15 +101,16 @@ impl Sitting {
 }
 
 /// The outcome of one learner's sittings under their `p`-th protocol.
-pub(crate) fn outcome(learner: &str, protocol: String, p: usize, sittings: &[Sitting]) -> Outcome {
+pub(crate) fn outcome(learner: &str, protocols: &[Protocol], p: usize, sittings: &[Sitting]) -> Outcome {
     let stat = |metric: fn(&[Vec<f64>]) -> f64| {
         let values: Vec<f64> = sittings.iter().map(|s| metric(&s.accuracy[p])).collect();
         Stat::of(&values)
     };
     let mean = |value: &dyn Fn(&Sitting) -> f64| metrics::mean(sittings.iter().map(value));
+    let tallies: Option<Vec<&Tally>> = sittings.iter().map(|s| s.tally.as_ref()).collect();
     Outcome {
         learner: learner.to_owned(),
-        protocol,
+        protocol: protocols[p].to_string(),
         aca: stat(metrics::aca),
         aia: stat(metrics::aia),
         bwt: stat(metrics::bwt),
@@ -105,6 +121,9 @@ pub(crate) fn outcome(learner: &str, protocol: String, p: usize, sittings: &[Sit
         multiply_adds: mean(&|s| s.last_size().multiply_adds as f64),
         learn_seconds: mean(&|s| s.learn_seconds.iter().sum()),
         predict_seconds: mean(&|s| s.predict_seconds[p]),
+        answers: tallies
+            .filter(|_| p == Sitting::told_by(protocols))
+            .map(Tally::sum),
         runs: sittings.iter().map(|s| s.run(p)).collect(),
     }
 }

@@ -26,6 +26,11 @@ pub trait Learner {
     /// Predicts the class of each row, judged alone, as an index into [`classes`](Self::classes).
     fn predict(&self, x: Rows<'_>) -> Result<Vec<u32>, Error>;
 
+    /// Predicts the class of each row, judged alone, and how probable each of these classes is, for learners that tell.
+    fn predict_with_probability(&self, x: Rows<'_>) -> Result<(Vec<u32>, Option<Vec<f32>>), Error> {
+        Ok((self.predict(x)?, None))
+    }
+
     /// Predicts the class of each row of a *group*: rows that the caller says belong together.
     ///
     /// Learners that gain nothing from this hint judge each row alone.

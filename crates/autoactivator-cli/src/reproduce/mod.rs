@@ -16,7 +16,9 @@ use autoactivator::{Check, ReactivationParams, write_atomically};
 use autoactivator_data::dataset::Dataset;
 use autoactivator_exam::experiment::{Experiment, Overlay, Published, choose};
 use autoactivator_exam::given::given;
-use autoactivator_exam::report::reproduction::{Drawing, Reproduced, Reproduction, Status, html, markdown};
+use autoactivator_exam::report::reproduction::{
+    Drawing, Reproduced, Reproduction, Status, html, markdown, summary,
+};
 use autoactivator_exam::run::{Entrant, Exam};
 use autoactivator_exam::t_sne::embed;
 use serde::Serialize;
@@ -308,7 +310,8 @@ fn reproduced(plan: Plan, status: Option<Status>) -> Reproduced {
 
 fn deliver(reproduction: &Reproduction, args: &ReproduceArgs, folder: &Path) -> Result<()> {
     let tables = markdown(reproduction);
-    write_atomically(&folder.join("reproduction.md"), tables.as_bytes())?;
+    let tables_file = folder.join("reproduction.md");
+    write_atomically(&tables_file, tables.as_bytes())?;
     let page = folder.join("reproduction.html");
     write_atomically(&page, html(reproduction).as_bytes())?;
     write_pictures(reproduction, folder)?;
@@ -316,8 +319,8 @@ fn deliver(reproduction: &Reproduction, args: &ReproduceArgs, folder: &Path) -> 
         docs::write(document, &tables)?;
         write_pictures(reproduction, document.parent().unwrap_or(Path::new("")))?;
     }
-    write!(terminal::stdout(), "{tables}")?;
-    say!("report: {}", page.display());
+    write!(terminal::stdout(), "{}", summary(reproduction))?;
+    say!("report: {}, tables: {}", page.display(), tables_file.display());
     Ok(())
 }
 

@@ -1,5 +1,8 @@
 //! An image in memory.
 
+use super::resize::to_size;
+use crate::origin::Filter;
+
 /// Red, green and blue of each pixel, row by row from the top left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RgbImage {
@@ -31,6 +34,19 @@ impl RgbImage {
             height,
             values: vec![0; Self::CHANNELS * width as usize * height as usize],
         }
+    }
+
+    /// The whole image, made smaller until its longer side has this many pixels.
+    pub fn thumbnail(&self, longest: u32) -> Self {
+        let long = self.width.max(self.height).max(1);
+        if long <= longest {
+            return self.clone();
+        }
+        let side = |length: u32| {
+            let scaled = u64::from(length) * u64::from(longest) / u64::from(long);
+            (scaled as u32).max(1)
+        };
+        to_size(self, side(self.width), side(self.height), Filter::Bilinear)
     }
 
     /// Pixels of a row.

@@ -9,6 +9,8 @@ pub struct AnswerRow {
     pub name: Option<String>,
     /// The class; none when the row belongs to none of the known classes.
     pub class: Option<String>,
+    /// The class that the row is known to be of, if it is.
+    pub true_class: Option<String>,
     /// Classes and their probabilities, as many as are wanted.
     pub probabilities: Vec<(String, f32)>,
 }

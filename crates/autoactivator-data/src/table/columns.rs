@@ -28,6 +28,9 @@ pub struct Columns {
     pub label: Option<String>,
     /// The name of the column that holds the weights of the rows, or its number like that of the class.
     pub weight: Option<String>,
+    /// The name of the column that names the rows, such as an order number, or its number like that of the class. By
+    /// default the column called `name`. It is no feature.
+    pub id: Option<String>,
     /// Whether no column is the class.
     pub no_label: bool,
     /// The number of features that a model expects. A csv file of exactly that many columns carries no class.
@@ -46,12 +49,12 @@ impl Columns {
     /// Refuses columns that are named for data that has none.
     pub fn refuse(&self, path: &Path) -> Result<(), Error> {
         self.refuse_weight(path)?;
-        if self.label.is_none() && self.features.is_empty() && self.text.is_none() {
+        if self.label.is_none() && self.features.is_empty() && self.text.is_none() && self.id.is_none() {
             return Ok(());
         }
         Err(bad(
             path,
-            "is no table: --label, --columns and --text choose columns of a table",
+            "is no table: --label, --columns, --text and --id choose columns of a table",
         ))
     }
 
@@ -66,9 +69,13 @@ impl Columns {
         }
     }
 
-    /// Refuses columns that an array does not have: those of weights and of text.
+    /// Refuses columns that an array does not have: those of weights, of text and of names.
     pub(super) fn refuse_records(&self, path: &Path) -> Result<(), Error> {
         self.refuse_weight(path)?;
+        if self.id.is_some() {
+            let reason = "has no columns: --id chooses a column of a csv, Parquet, Arrow or JSON lines table";
+            return Err(bad(path, reason));
+        }
         match self.text {
             None => Ok(()),
             Some(_) => Err(bad(
@@ -139,9 +146,10 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, 
     if let Some(text) = &wanted.text {
         return text_column::choose(records, wanted, text);
     }
-    let left_out = left_out(records);
+    let id = id(columns, wanted)?;
+    let left_out = left_out(records, id);
     let weight = weight(columns, wanted)?;
-    let apart: Vec<usize> = left_out.iter().copied().chain(weight).collect();
+    let apart: Vec<usize> = left_out.iter().copied().chain(weight).chain(id).collect();
     let label = label(records, wanted, &apart)?;
     let label_at = label.map(|(at, _)| at);
     let others = |at: &usize| Some(*at) != label_at && !apart.contains(at);
@@ -163,6 +171,9 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, 
         if Some(at) == weight {
             return Err(format!("column '{name}' cannot be both feature and weight"));
         }
+        if Some(at) == id {
+            return Err(format!("column '{name}' cannot be both feature and id"));
+        }
         if *kind == Use::Other || (*kind == Use::List && features.len() > 1) {
             return Err(not_a_feature(name));
         }
@@ -173,7 +184,8 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, 
             columns[at].0
         ));
     }
-    let name = columns.iter().position(|(name, _)| name == NAME);
+    refuse_both(columns, id, &[(label_at, "class"), (weight, "weight")])?;
+    let name = id.or_else(|| columns.iter().position(|(name, _)| name == NAME));
     let beside = numbers_beside(columns, &features, label_at, &apart);
     Ok(Chosen {
         beside,
@@ -186,10 +198,40 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns) -> Result<Chosen, 
     })
 }
 
-/// Columns that only number the rows.
-pub(super) fn left_out(records: &Records<'_>) -> Vec<usize> {
+/// Columns that only number the rows and are not asked to name them.
+pub(super) fn left_out(records: &Records<'_>, id: Option<usize>) -> Vec<usize> {
     let numbers = |&at: &usize| Some(at) == records.index || records.columns[at].0 == PANDAS_INDEX;
-    (0..records.columns.len()).filter(numbers).collect()
+    (0..records.columns.len())
+        .filter(numbers)
+        .filter(|&at| Some(at) != id)
+        .collect()
+}
+
+/// The column that names the rows, if one is asked for.
+pub(super) fn id(columns: &[(String, Use)], wanted: &Columns) -> Result<Option<usize>, String> {
+    let found = wanted.id.as_ref().map(|name| place(columns, name, "id"));
+    match found.transpose()? {
+        Some(at) if columns[at].1 == Use::List => Err(format!(
+            "column '{}' holds lists and cannot be the id",
+            columns[at].0
+        )),
+        found => Ok(found),
+    }
+}
+
+/// Refuses an id that is something else, too.
+pub(super) fn refuse_both(
+    columns: &[(String, Use)],
+    id: Option<usize>,
+    others: &[(Option<usize>, &str)],
+) -> Result<(), String> {
+    let both = others.iter().find(|(at, _)| at.is_some() && *at == id);
+    match (both, id) {
+        (Some((_, what)), Some(at)) => {
+            Err(format!("column '{}' cannot be both {what} and id", columns[at].0))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Columns of numbers that nobody named, beside a column of lists.
@@ -420,6 +462,39 @@ mod tests {
                 wanted("w", &["a", "w"]),
                 "column 'w' cannot be both feature and weight",
             ),
+        ] {
+            let error = chosen(&columns, &wanted).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_id_names_the_rows_and_is_no_feature() {
+        let columns = [
+            ("order", Use::Number),
+            ("a", Use::Number),
+            ("name", Use::Other),
+            ("class", Use::Other),
+        ];
+        let wanted = |id: &str, features: &[&str]| Columns {
+            id: Some(id.to_owned()),
+            features: features.iter().map(|&name| name.to_owned()).collect(),
+            ..Columns::default()
+        };
+        let found = chosen(&columns, &wanted("order", &[])).unwrap();
+        assert_eq!((found.features, found.name), (vec![1], Some(0)));
+        let of_model = Columns {
+            names: Some(vec!["a".to_owned()]),
+            ..wanted("order", &[])
+        };
+        assert_eq!(chosen(&columns, &of_model).unwrap().features, [1]);
+        for (wanted, reason) in [
+            (
+                wanted("town", &[]),
+                "there is no id column 'town'; the columns are order",
+            ),
+            (wanted("class", &[]), "column 'class' cannot be both class and id"),
+            (wanted("a", &["a"]), "column 'a' cannot be both feature and id"),
         ] {
             let error = chosen(&columns, &wanted).unwrap_err();
             assert!(error.contains(reason), "{error}");

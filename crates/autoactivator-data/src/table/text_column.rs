@@ -3,7 +3,9 @@
 //! The text is always named by the user. The class is the column that is asked for, else one called `class` or `label`,
 //! else the only other one: with several others, none is guessed.
 
-use super::columns::{Chosen, Columns, NAME, Records, Use, is_label, left_out, place, weight};
+use super::columns::{
+    Chosen, Columns, NAME, Records, Use, id, is_label, left_out, place, refuse_both, weight,
+};
 use super::reading::Choice;
 
 /// Applies `wanted` to the columns of a table whose column `text` holds the text.
@@ -19,17 +21,33 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns, text: &str) -> Res
         ));
     }
     let weight = weight(columns, wanted)?;
-    let left_out: Vec<usize> = left_out(records)
+    let id = id(columns, wanted)?;
+    let left_out: Vec<usize> = left_out(records, id)
         .into_iter()
         .filter(|&other| other != at)
         .collect();
-    let apart: Vec<usize> = left_out.iter().copied().chain(weight).chain([at]).collect();
+    let apart: Vec<usize> = left_out
+        .iter()
+        .copied()
+        .chain(weight)
+        .chain(id)
+        .chain([at])
+        .collect();
     let label = label(records, wanted, &apart)?;
     for (taken, what) in [(label.map(|(at, _)| at), "class"), (weight, "weight")] {
         if taken == Some(at) {
             return Err(format!("column '{text}' cannot be both text and {what}"));
         }
     }
+    refuse_both(
+        columns,
+        id,
+        &[
+            (label.map(|(at, _)| at), "class"),
+            (weight, "weight"),
+            (Some(at), "text"),
+        ],
+    )?;
     let name = columns.iter().position(|(name, _)| name == NAME);
     let used = |other: usize| apart.contains(&other) || label.is_some_and(|(at, _)| at == other);
     Ok(Chosen {
@@ -37,7 +55,7 @@ pub(super) fn choose(records: &Records<'_>, wanted: &Columns, text: &str) -> Res
         text: Some(at),
         label,
         weight,
-        name: name.filter(|&name| !used(name)),
+        name: id.or_else(|| name.filter(|&name| !used(name))),
         left_out,
         beside: Vec::new(),
     })

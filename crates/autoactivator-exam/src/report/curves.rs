@@ -7,35 +7,72 @@ use serde_json::Value;
 
 use super::heat::mean_matrix;
 use super::plot::{Curve, Plot};
-use super::{distinct, first_of_each_learner, n_runs};
+use super::{distinct, first_of_each_learner, lines, n_runs};
 use crate::metrics::mean;
 use crate::record::{Outcome, Record, Run};
 
-/// All figures of a record, as HTML; one without any line is left out.
+/// What is known and what is forgotten, as HTML; a figure without any line is left out.
 pub(super) fn figures(record: &Record) -> String {
+    let plots = [accuracy_plot(record), first_task_plot(record)];
+    let drawn = plots.into_iter().filter(|plot| has_lines(plot));
+    drawn.map(|plot| plot.figure()).collect()
+}
+
+/// How large learners grow, and how the units of each did.
+pub(super) fn growth(record: &Record) -> String {
     let residuals = first_of_each_learner(record)
         .into_iter()
         .filter_map(residual_plot);
-    let plots = [accuracy_plot(record), nodes_plot(record)]
-        .into_iter()
-        .chain(residuals);
-    plots
-        .filter(|plot| !plot.curves.is_empty())
-        .map(|plot| plot.figure())
-        .collect()
+    let plots = [nodes_plot(record)].into_iter().chain(residuals);
+    let drawn = plots.filter(|plot| !plot.curves.is_empty());
+    drawn.map(|plot| plot.figure()).collect()
+}
+
+/// Whether there is more than a point to each curve.
+fn has_lines(plot: &Plot) -> bool {
+    plot.curves.iter().any(|curve| curve.points.len() > 1)
 }
 
 pub(super) fn accuracy_plot(record: &Record) -> Plot {
+    of_learners(
+        record,
+        "Accuracy on all tasks learned so far, %",
+        accuracy_of_seen,
+    )
+}
+
+/// What is left of the first task: the picture of forgetting.
+fn first_task_plot(record: &Record) -> Plot {
+    let of_first = |outcome: &Outcome| {
+        let matrix = mean_matrix(&outcome.runs);
+        matrix.iter().filter_map(|row| row.first().copied()).collect()
+    };
+    of_learners(record, "Accuracy on the first task, %", of_first)
+}
+
+/// A curve for each learner, and for each of its protocols that makes a difference.
+fn of_learners(record: &Record, title: &str, of: impl Fn(&Outcome) -> Vec<f64>) -> Plot {
     let learners = distinct(record.results.iter().map(|outcome| outcome.learner.as_str()));
     let protocols = distinct(record.results.iter().map(|outcome| outcome.protocol.as_str()));
-    let curves = record.results.iter().map(|outcome| Curve {
-        label: format!("{}, {}", outcome.learner, outcome.protocol),
-        colour: place(&learners, &outcome.learner),
-        dash: place(&protocols, &outcome.protocol),
-        points: over_tasks(accuracy_of_seen(outcome)),
+    let lines = lines(record);
+    let several = |learner: &str| {
+        lines
+            .iter()
+            .filter(|line| line.outcome.learner == learner)
+            .count()
+            > 1
+    };
+    let curves = lines.iter().map(|line| Curve {
+        label: match (&line.outcome.learner, line.protocols[0]) {
+            (learner, protocol) if several(learner) => format!("{learner}, {protocol}"),
+            (learner, _) => learner.clone(),
+        },
+        colour: place(&learners, &line.outcome.learner),
+        dash: place(&protocols, line.protocols[0]),
+        points: over_tasks(of(line.outcome)),
     });
     Plot {
-        title: "Mean accuracy on all tasks seen, %".into(),
+        title: title.to_owned(),
         x_name: "tasks learned",
         y_max: Some(100.0),
         curves: curves.filter(Curve::is_drawn).collect(),
@@ -202,6 +239,9 @@ mod tests {
         assert_eq!(styles, [(0, 0), (0, 1), (1, 0)]);
         assert_eq!(plot.curves[0].points, [(1.0, 97.0), (2.0, 55.0)]);
         assert_eq!(plot.curves[1].label, "reactivation, task-batch=all");
+        assert_eq!(plot.curves[2].label, "nearest-mean");
+        let first = first_task_plot(&example::record());
+        assert_eq!(first.curves[0].points, [(1.0, 97.0), (2.0, 45.0)]);
     }
 
     #[test]

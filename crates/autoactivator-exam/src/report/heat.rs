@@ -2,15 +2,16 @@
 //!
 //! [`heat_map`] is an HTML table whose cells are coloured by the style sheet; [`mean_matrix`] is what it shows.
 
-use super::html::escape;
+use super::Line;
+use super::page::escape;
 use crate::metrics::mean;
-use crate::record::{Outcome, Run};
+use crate::record::Run;
 
 /// With at most this many tasks, a cell has room for a decimal.
 const DECIMAL_TASKS: usize = 10;
 
 /// From here on a cell is so strongly coloured that its number needs the inverse ink.
-const STRONG: f64 = 62.0;
+const STRONG: f64 = 55.0;
 
 /// The accuracy matrix, mean over the runs.
 pub(super) fn mean_matrix(runs: &[Run]) -> Vec<Vec<f64>> {
@@ -24,8 +25,18 @@ pub(super) fn mean_matrix(runs: &[Run]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The heat map of one learner under one protocol.
-pub(super) fn heat_map(outcome: &Outcome) -> String {
+/// The protocols of a line, as the page shows them.
+pub(super) fn protocols(line: &Line<'_>) -> String {
+    let chips = line
+        .protocols
+        .iter()
+        .map(|protocol| format!("<code>{}</code>", escape(protocol)));
+    chips.collect::<Vec<_>>().join(" ")
+}
+
+/// The heat map of one learner under one protocol, or under several that make no difference.
+pub(super) fn heat_map(line: &Line<'_>) -> String {
+    let outcome = line.outcome;
     let matrix = mean_matrix(&outcome.runs);
     let head: String = (1..=matrix.len())
         .map(|t| format!("<th scope=\"col\">{t}</th>"))
@@ -33,18 +44,18 @@ pub(super) fn heat_map(outcome: &Outcome) -> String {
     let body: String = matrix
         .iter()
         .enumerate()
-        .map(|(i, row)| line(i, row, matrix.len()))
+        .map(|(i, row)| matrix_line(i, row, matrix.len()))
         .collect();
     format!(
-        "<figure class=\"card\"><figcaption><b>{}</b> <code>{}</code></figcaption>\
+        "<figure class=\"card\"><figcaption><b>{}</b> {}</figcaption>\
          <div class=\"scroll\"><table class=\"heat\"><thead><tr><th class=\"corner\">after \\ on</th>{head}</tr></thead>\
          <tbody>{body}</tbody></table></div></figure>\n",
         escape(&outcome.learner),
-        escape(&outcome.protocol),
+        protocols(line),
     )
 }
 
-fn line(i: usize, row: &[f64], n_tasks: usize) -> String {
+fn matrix_line(i: usize, row: &[f64], n_tasks: usize) -> String {
     let decimals = usize::from(n_tasks <= DECIMAL_TASKS);
     let cells: String = row.iter().map(|&percent| cell(percent, decimals)).collect();
     let later = "<td></td>".repeat(n_tasks - row.len());
@@ -52,8 +63,16 @@ fn line(i: usize, row: &[f64], n_tasks: usize) -> String {
 }
 
 fn cell(percent: f64, decimals: usize) -> String {
-    let strong = if percent >= STRONG { " strong" } else { "" };
-    format!("<td class=\"hot{strong}\" style=\"--v:{percent:.0}\">{percent:.decimals$}</td>")
+    format!("<td {}>{percent:.decimals$}</td>", shade(percent))
+}
+
+/// How a cell is coloured. No shade is so in between that its number can be read in neither ink.
+pub(super) fn shade(percent: f64) -> String {
+    if percent < STRONG {
+        return format!("class=\"hot\" style=\"--v:{:.0}\"", percent * 0.8);
+    }
+    let strength = 70.0 + (percent - STRONG) / (100.0 - STRONG) * 30.0;
+    format!("class=\"hot strong\" style=\"--v:{strength:.0}\"")
 }
 
 #[cfg(test)]
@@ -73,13 +92,14 @@ mod tests {
 
     #[test]
     fn every_cell_has_its_number_and_its_colour() {
-        let map = heat_map(&example::record().results[0]);
+        let record = example::record();
+        let map = heat_map(&crate::report::lines(&record)[0]);
         assert!(
-            map.contains("<td class=\"hot strong\" style=\"--v:97\">97.0</td><td></td>"),
+            map.contains("<td class=\"hot strong\" style=\"--v:98\">97.0</td><td></td>"),
             "{map}"
         );
         assert!(
-            map.contains("<td class=\"hot\" style=\"--v:45\">45.0</td>"),
+            map.contains("<td class=\"hot\" style=\"--v:36\">45.0</td>"),
             "{map}"
         );
         assert!(map.contains("<code>instance</code>"), "{map}");

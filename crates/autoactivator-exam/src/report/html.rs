@@ -1,18 +1,19 @@
-//! The exam as one self-contained page: no script, no request to anywhere, light or dark as the reader likes it.
+//! The exam as one page.
 //!
-//! [`html`] puts the page together, section by section; `heat` and `curves` give the pictures, `page.css` the looks.
+//! [`html`] puts it together, section by section: `headline`, `curves`, `answers`, `cost` and `heat` give the content,
+//! `page` the shell, and `page.css` the looks.
 
 use autoactivator::{counted, noun_for};
 use serde_json::Value;
 
-use super::curves::figures;
-use super::heat::heat_map;
-use super::{absent, distinct, n_runs, three_digits};
+use super::curves::{figures, growth};
+use super::exhibit::Exhibits;
+use super::page::{escape, grid, grouped, header, page, section};
+use super::{Line, absent, answers, cost, distinct, headline, heat, lines, n_runs, subject, three_digits};
 use crate::admission::Absence;
 use crate::protocol::Protocol;
 use crate::record::{Outcome, Record, Run, Stat};
-
-const STYLE: &str = include_str!("page.css");
+use crate::tally::{Mistake, Tally};
 
 const HEADINGS: [&str; 12] = [
     "Learner",
@@ -40,23 +41,28 @@ const METRICS: &str = "<p class=\"note\"><b>ACA</b>: mean accuracy on all tasks 
 const SCALE: &str =
     "<div class=\"scale\"><span>0 %</span><i></i><span>100 % of test rows right</span></div>\n";
 
-/// The results of an exam as one HTML page.
-pub fn html(record: &Record) -> String {
+/// The results of an exam as one HTML page; `exhibits` shows the rows of [`mistakes_shown`].
+pub fn html(record: &Record, exhibits: &Exhibits) -> String {
     let title = format!("{} {}", escape(&record.dataset.name), escape(&record.scenario));
+    let kept = subject(record).and_then(|subject| Some((subject, subject.answers.as_ref()?)));
+    let of = |subject: &Outcome| match record.results.iter().any(|o| o.learner != subject.learner) {
+        true => subject.learner.clone(),
+        false => String::new(),
+    };
+    let answers = kept.map(|(subject, tally)| answers::sections(tally, &of(subject), exhibits));
     let sections = [
-        header(record),
+        head(record),
+        grid(&figures(record)),
+        section("Results", &[summary(record), absences(record)].concat()),
+        answers.unwrap_or_default(),
+        section("The other learners", &others(record)),
+        section("What it costs", &grid(&cost::figures(record))),
+        section("Task by task", &heat_maps(record)),
+        section("How they grow", &grid(&growth(record))),
         section(
-            "Results",
-            &[
-                summary(record),
-                absences(record),
-                protocols(record),
-                METRICS.to_owned(),
-            ]
-            .concat(),
+            "How to read this",
+            &[protocols(record), METRICS.to_owned()].concat(),
         ),
-        section("Task by task", &grid(&figures(record))),
-        section("Accuracy on each task after each task", &heat_maps(record)),
         section(
             "To repeat it",
             &[seeds(record), parameters(&record.parameters)].concat(),
@@ -65,34 +71,13 @@ pub fn html(record: &Record) -> String {
     page(&title, &sections.concat())
 }
 
-/// A whole page around its content.
-pub(super) fn page(title: &str, content: &str) -> String {
-    // The policy makes "no request to anywhere" a promise that the browser keeps.
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{content}</main>\n</body>\n</html>\n"
-    )
+/// The mistakes that the page shows: those of its first learner.
+pub fn mistakes_shown(record: &Record) -> &[Mistake] {
+    let tally = subject(record).and_then(|subject| subject.answers.as_ref());
+    tally.map_or(&[], Tally::mistakes)
 }
 
-/// Makes text safe inside an element or a quoted attribute.
-pub(super) fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            _ => safe.push(c),
-        }
-    }
-    safe
-}
-
-fn header(record: &Record) -> String {
+fn head(record: &Record) -> String {
     let data = &record.dataset;
     let facts = [
         (data.n_classes, "class"),
@@ -101,23 +86,25 @@ fn header(record: &Record) -> String {
         (data.n_features, "feature"),
         (n_runs(record), "run"),
     ];
-    let facts: String = facts
-        .map(|(n, what)| format!("<li><b>{}</b> {}</li>", grouped(n as f64), noun_for(n, what)))
-        .concat();
-    format!(
-        "<header><p class=\"kicker\">Class-incremental exam</p>\n<h1>{} <span>{}</span></h1>\n\
-         <ul class=\"facts\">{facts}</ul></header>\n",
-        escape(&data.name),
-        escape(&record.scenario)
+    let facts = facts.map(|(n, what)| format!("<b>{}</b> {}", grouped(n as f64), noun_for(n, what)));
+    header(
+        "Class-incremental exam",
+        &format!("{} <span>{}</span>", escape(&data.name), escape(&record.scenario)),
+        &headline(record),
+        &facts,
     )
 }
 
-pub(super) fn section(title: &str, content: &str) -> String {
-    format!("<section><h2>{title}</h2>\n{content}</section>\n")
-}
-
-pub(super) fn grid(figures: &str) -> String {
-    format!("<div class=\"grid\">{figures}</div>\n")
+/// The answers of the learners that the page is not about, closed until they are asked for.
+fn others(record: &Record) -> String {
+    let subject = subject(record).map(|subject| subject.learner.as_str());
+    let others = record
+        .results
+        .iter()
+        .filter(|o| Some(o.learner.as_str()) != subject);
+    let kept = others.filter_map(|outcome| Some((outcome, outcome.answers.as_ref()?)));
+    kept.map(|(outcome, tally)| answers::closed(tally, &outcome.learner))
+        .collect()
 }
 
 fn summary(record: &Record) -> String {
@@ -125,7 +112,7 @@ fn summary(record: &Record) -> String {
         .iter()
         .map(|heading| format!("<th scope=\"col\">{heading}</th>"))
         .collect();
-    let body: String = record.results.iter().map(summary_line).collect();
+    let body: String = lines(record).iter().map(summary_line).collect();
     format!(
         "<div class=\"card scroll\"><table class=\"summary\"><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>\
          </table></div>\n"
@@ -141,7 +128,8 @@ fn absences(record: &Record) -> String {
     absent(record).map(line).collect()
 }
 
-fn summary_line(outcome: &Outcome) -> String {
+fn summary_line(line: &Line<'_>) -> String {
+    let outcome = line.outcome;
     let figures = [
         format!("<b>{}</b>", with_deviation(outcome.aca, 2)),
         with_deviation(outcome.aia, 2),
@@ -156,9 +144,9 @@ fn summary_line(outcome: &Outcome) -> String {
     ];
     let cells: String = figures.map(|figure| format!("<td>{figure}</td>")).concat();
     format!(
-        "<tr><th scope=\"row\">{}</th><td><code>{}</code></td>{cells}</tr>\n",
+        "<tr><th scope=\"row\">{}</th><td>{}</td>{cells}</tr>\n",
         escape(&outcome.learner),
-        escape(&outcome.protocol)
+        heat::protocols(line)
     )
 }
 
@@ -169,24 +157,12 @@ fn with_deviation(stat: Stat, decimals: usize) -> String {
     )
 }
 
-/// A count, its digits in groups of three: `60,000`.
-fn grouped(count: f64) -> String {
-    let digits = format!("{count:.0}");
-    let mut grouped = String::new();
-    for (place, digit) in (0..digits.len()).rev().zip(digits.chars()) {
-        grouped.push(digit);
-        if place > 0 && place % 3 == 0 {
-            grouped.push(',');
-        }
-    }
-    grouped
-}
-
 /// What each protocol of the record tells the learner.
 fn protocols(record: &Record) -> String {
     let names = distinct(record.results.iter().map(|outcome| outcome.protocol.as_str()));
     format!(
-        "{}<p class=\"note\">The protocol is part of every figure: compare rows of the same protocol only.</p>\n",
+        "{}<p class=\"note\">The protocol is part of every figure: compare rows of the same protocol only. A learner to \
+         which protocols make no difference has one row for all of them.</p>\n",
         meanings(&names)
     )
 }
@@ -203,7 +179,7 @@ fn meaning(name: &str) -> String {
 }
 
 fn heat_maps(record: &Record) -> String {
-    let maps: String = record.results.iter().map(heat_map).collect();
+    let maps: String = lines(record).iter().map(heat::heat_map).collect();
     format!(
         "<p class=\"note\">Row: after learning that task. Column: examined on that task. Mean of {}, percent.</p>\n\
          {SCALE}{}",
@@ -273,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_page_tells_everything_about_the_exam() {
-        let page = html(&example::record());
+        let page = html(&example::record(), &Exhibits::new());
         for expected in [
             "<title>digits 4/2</title>",
             "<b>55.00 <small>± 7.07</small></b>",
@@ -289,17 +265,9 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_grouped() {
-        assert_eq!(
-            [0.0, 999.0, 1000.0, 539_784.2].map(grouped),
-            ["0", "999", "1,000", "539,784"]
-        );
-    }
-
-    #[test]
     fn a_page_needs_nothing_from_outside() {
-        let page = html(&example::record());
-        for outside in ["<script", "http:", "https:", "src=", "href=", "url(", "@import"] {
+        let page = html(&example::record(), &Exhibits::new());
+        for outside in ["<script", "http:", "https:", "href=", "url(", "@import"] {
             assert!(!page.contains(outside), "{outside}");
         }
     }
@@ -324,7 +292,7 @@ mod tests {
                 run.growth = vec![json!({"stopped": evil, "joins": [{"residual": 1.0}]})];
             }
         }
-        let page = html(&record);
+        let page = html(&record, &Exhibits::new());
         assert!(!page.contains("<script"));
         assert!(page.contains("&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;"));
     }
@@ -336,6 +304,6 @@ mod tests {
             parameters: json!(null),
             ..example::record()
         };
-        assert!(html(&record).ends_with("</html>\n"));
+        assert!(html(&record, &Exhibits::new()).ends_with("</html>\n"));
     }
 }

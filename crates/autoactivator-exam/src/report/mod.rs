@@ -1,8 +1,10 @@
 //! How is an exam shown? A [`Record`] as a text table or as one self-contained HTML page.
 //!
 //! [`table`] is for the terminal, [`html`] for people who were not there. Both only read: every figure was computed
-//! before, by [`metrics`](crate::metrics). The page is put together from `heat` maps and `curves`, drawn by `plot`.
-//! [`reproduction`] shows many exams, beside what the paper prints.
+//! before, by [`metrics`](crate::metrics) and in a [`Tally`](crate::tally::Tally). A page is put together from parts: the
+//! `headline`, the result in a sentence; `curves`, drawn by `plot`; `answers`, what became of the test rows, with the
+//! [`exhibit`]s of mistakes; `cost`; and `heat` maps. `chart` is what drawings share, `page` what pages share.
+//! [`evaluation`] shows one model, [`reproduction`] many exams, beside what the paper prints.
 //!
 //! ```
 //! # use autoactivator_data::dataset;
@@ -13,20 +15,29 @@
 //! # let digits = dataset::open("digits", None)?;
 //! let record = experiment.exam(&digits)?.run(&mut ())?;
 //! assert!(report::table(&record).starts_with("digits 10/5: 1438 training and 359 test rows"));
-//! assert!(report::html(&record).contains("<svg"));
+//! let shown = report::exhibit::of_pixels(&digits, report::mistakes_shown(&record));
+//! assert!(report::html(&record, &shown).contains("<svg"));
 //! # Ok::<(), autoactivator_exam::Error>(())
 //! ```
 
+mod answers;
+mod chart;
+mod cost;
 mod curves;
+pub mod evaluation;
+pub mod exhibit;
+mod headline;
 mod heat;
 mod html;
+mod page;
 mod panels;
 mod plot;
 pub mod reproduction;
 mod scatter;
 mod table;
 
-pub use html::html;
+pub use headline::of_exam as headline;
+pub use html::{html, mistakes_shown};
 pub use table::table;
 
 use crate::admission::Absence;
@@ -48,6 +59,46 @@ fn absent(record: &Record) -> impl Iterator<Item = (&'static str, &Absence)> {
     let left_out = record.left_out.iter().map(|absence| ("left out", absence));
     let failed = record.failed.iter().map(|absence| ("failed", absence));
     left_out.chain(failed)
+}
+
+/// The outcome that a report is about: of the first learner, the one whose answers were kept.
+fn subject(record: &Record) -> Option<&Outcome> {
+    let first = record.results.first()?;
+    let of_first = || {
+        record
+            .results
+            .iter()
+            .filter(|outcome| outcome.learner == first.learner)
+    };
+    of_first()
+        .find(|outcome| outcome.answers.is_some())
+        .or(Some(first))
+}
+
+/// Outcomes of one learner that are the same under several protocols.
+struct Line<'a> {
+    outcome: &'a Outcome,
+    protocols: Vec<&'a str>,
+}
+
+/// One line a learner, unless its protocols make a difference.
+fn lines(record: &Record) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for outcome in &record.results {
+        let same = |line: &&mut Line<'_>| {
+            let other = line.outcome;
+            let figures = |o: &Outcome| (o.aca, o.aia, o.bwt, o.forgetting);
+            other.learner == outcome.learner && figures(other) == figures(outcome)
+        };
+        match lines.iter_mut().find(same) {
+            Some(line) => line.protocols.push(&outcome.protocol),
+            None => lines.push(Line {
+                outcome,
+                protocols: vec![&outcome.protocol],
+            }),
+        }
+    }
+    lines
 }
 
 /// The number of runs, which is the same for all learners.
@@ -137,6 +188,7 @@ pub(crate) mod example {
             multiply_adds: 4480.0,
             learn_seconds: 1.234,
             predict_seconds: 0.05,
+            answers: None,
             runs,
         }
     }
@@ -168,6 +220,31 @@ mod tests {
     fn numbers_keep_three_digits() {
         let shown = [0.0, 0.021_34, 1.234, 12.34, 1234.5].map(three_digits);
         assert_eq!(shown, ["0.00", "0.021", "1.23", "12.3", "1234"]);
+    }
+
+    #[test]
+    fn a_learner_has_one_line_unless_protocols_differ() {
+        let mut record = example::record();
+        record.results.push(Outcome {
+            protocol: "task-batch=all".into(),
+            ..record.results[2].clone()
+        });
+        let lines: Vec<(&str, usize)> = lines(&record)
+            .iter()
+            .map(|line| (line.outcome.learner.as_str(), line.protocols.len()))
+            .collect();
+        assert_eq!(
+            lines,
+            [("reactivation", 1), ("reactivation", 1), ("nearest-mean", 2)]
+        );
+    }
+
+    #[test]
+    fn the_subject_is_the_first_learner_where_its_answers_were_kept() {
+        let mut record = example::record();
+        assert_eq!(subject(&record).unwrap().protocol, "instance");
+        record.results[1].answers = Some(crate::tally::Tally::default());
+        assert_eq!(subject(&record).unwrap().protocol, "task-batch=all");
     }
 
     #[test]

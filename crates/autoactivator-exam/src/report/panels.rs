@@ -2,12 +2,15 @@
 //!
 //! [`figure`] is for the page and takes its ink; [`file`] stands alone, on white.
 
-use super::html::escape;
+use super::page::escape;
 use crate::given::Order;
 
 /// The size of a panel, and the room inside for its title above, its axis at the left and the units below.
 const PANEL: (f64, f64) = (230.0, 170.0);
 const ROOM: (f64, f64, f64) = (24.0, 30.0, 18.0);
+
+/// The height of the legend.
+const LEGEND: f64 = 22.0;
 
 /// Panels side by side.
 const ACROSS: usize = 4;
@@ -31,7 +34,7 @@ pub(super) fn file(orders: &[Order]) -> String {
 
 fn svg(orders: &[Order], attributes: &str) -> String {
     let (across, down) = (orders.len().min(ACROSS), orders.len().div_ceil(ACROSS));
-    let (width, height) = (across as f64 * PANEL.0, down as f64 * PANEL.1);
+    let (width, height) = (across as f64 * PANEL.0, down as f64 * PANEL.1 + LEGEND);
     let axis = Axis::of(orders);
     let panel = |(k, order): (usize, &Order)| {
         let (x, y) = ((k % ACROSS) as f64 * PANEL.0, (k / ACROSS) as f64 * PANEL.1);
@@ -43,7 +46,30 @@ fn svg(orders: &[Order], attributes: &str) -> String {
     let panels: String = orders.iter().enumerate().map(panel).collect();
     format!(
         "<svg {attributes}viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"sans-serif\" font-size=\"11\" \
-         fill=\"currentColor\">\n{panels}</svg>\n"
+         fill=\"currentColor\">\n{panels}{}</svg>\n",
+        legend(height - 6.0)
+    )
+}
+
+/// What the colours stand for, in a line below the panels.
+fn legend(y: f64) -> String {
+    let entry = |(nth, (colour, words)): (usize, (&str, &str))| {
+        let x = ROOM.1 + nth as f64 * 125.0;
+        format!(
+            "<circle cx=\"{x}\" cy=\"{:.1}\" r=\"3.5\" fill=\"{colour}\"/><text x=\"{}\" y=\"{y:.1}\">{words}</text>",
+            y - 4.0,
+            x + 8.0
+        )
+    };
+    let colours = [
+        (OWN, "the unit's own task"),
+        (OTHER, "another task"),
+        (MISTAKEN, "wakes it by mistake"),
+    ];
+    let entries: String = colours.into_iter().enumerate().map(entry).collect();
+    format!(
+        "<g>{entries}<text x=\"{}\" y=\"{y:.1}\">bar: the unit's threshold</text></g>\n",
+        ROOM.1 + 383.0
     )
 }
 
@@ -158,12 +184,21 @@ mod tests {
     }
 
     #[test]
+    fn colours_are_explained() {
+        let svg = file(&[order()]);
+        assert!(
+            svg.contains("another task</text>") && svg.contains("bar: the unit's threshold"),
+            "{svg}"
+        );
+    }
+
+    #[test]
     fn a_task_that_wakes_another_unit_is_named_and_red() {
         let svg = file(&[order()]);
         assert!(svg.contains("class order 3: task 2 is lost"), "{svg}");
-        assert_eq!(svg.matches(&format!("fill=\"{MISTAKEN}\"")).count(), 1);
-        assert_eq!(svg.matches(&format!("fill=\"{OWN}\"")).count(), 2);
-        assert_eq!(svg.matches(&format!("fill=\"{OTHER}\"")).count(), 1);
+        assert_eq!(svg.matches(&format!("r=\"2.6\" fill=\"{MISTAKEN}\"")).count(), 1);
+        assert_eq!(svg.matches(&format!("r=\"2.6\" fill=\"{OWN}\"")).count(), 2);
+        assert_eq!(svg.matches(&format!("r=\"2.6\" fill=\"{OTHER}\"")).count(), 1);
     }
 
     #[test]

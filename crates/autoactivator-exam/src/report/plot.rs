@@ -1,41 +1,23 @@
-//! Draws curves as inline SVG that takes its ink from the page, so that it reads on light and dark alike.
+//! Lines with their names where they end.
 //!
-//! [`Plot`] is one figure with its legend, [`Curve`] one line in it; `curves` decides what is drawn.
+//! [`Plot`] is one figure, [`Curve`] one line in it; `curves` decides what is drawn. The first line is the one that the
+//! report is about: it is drawn last, and broader, so that no other line hides it.
 
-use std::error::Error;
+use super::chart::{Area, Axis, LINE, apart, clipped, colour, dashes, width};
+use super::page::escape;
 
-use plotters::coord::types::RangedCoordf64;
-use plotters::prelude::*;
-
-use super::html::escape;
-
-/// After Okabe and Ito, told apart with any colour vision; shades that show on white as well as on near-black.
-const PALETTE: [RGBColor; 6] = [
-    RGBColor(0x2f, 0x7f, 0xc4),
-    RGBColor(0xd5, 0x5e, 0x00),
-    RGBColor(0x00, 0x9e, 0x73),
-    RGBColor(0xc7, 0x6b, 0x9d),
-    RGBColor(0xb8, 0x86, 0x0b),
-    RGBColor(0x7f, 0x86, 0x8f),
-];
-
-/// Length of dashes and of the gaps between them; the first is a line without gaps.
-const DASHES: [(u32, u32); 4] = [(1, 0), (8, 4), (2, 4), (14, 3)];
-
-/// A colour that is not in the palette: the place where the page's own ink goes.
-const INK: RGBColor = RGBColor(1, 2, 3);
-const INK_IN_SVG: &str = "#010203";
-
-const SIZE: (u32, u32) = (480, 280);
+/// The picture without the names of the lines.
+const WIDTH: f64 = 350.0;
+const HEIGHT: f64 = 270.0;
 
 /// With more points than this there are no marks, which would hide the lines.
 const MAX_MARKS: usize = 120;
 
-/// More lines than this cannot be told apart by a legend.
-const MAX_LEGEND: usize = 12;
+/// More lines than this cannot be told apart by their names.
+const MAX_NAMED: usize = 24;
 
-type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-type Drawn<T> = Result<T, Box<dyn Error>>;
+/// Columns of a name at the end of a line.
+const NAME: usize = 28;
 
 /// One figure.
 pub(super) struct Plot {
@@ -45,13 +27,13 @@ pub(super) struct Plot {
     pub x_name: &'static str,
     /// The top of the figure, when the values do not decide it.
     pub y_max: Option<f64>,
-    /// The lines.
+    /// The lines, the most important one first.
     pub curves: Vec<Curve>,
 }
 
 /// One line of a figure.
 pub(super) struct Curve {
-    /// Its name in the legend.
+    /// Its name.
     pub label: String,
     /// Which colour, counted from 0; any number will do.
     pub colour: usize,
@@ -62,84 +44,92 @@ pub(super) struct Curve {
 }
 
 impl Plot {
-    /// The figure with its title and legend.
+    /// The figure with its title, and a legend for where there is no room for names.
     pub fn figure(&self) -> String {
-        // The text of an SVG held in memory cannot fail to be written, but a report must never fail for a picture.
-        let picture = match self.draw() {
-            Ok(svg) => self.inline(&svg),
-            Err(error) => format!(
-                "<p>This figure could not be drawn: {}</p>",
-                escape(&error.to_string())
-            ),
+        let named = self.curves.len() <= MAX_NAMED;
+        let (title, picture, legend) = (escape(&self.title), self.picture(named), self.legend(named));
+        format!("<figure class=\"card\"><figcaption><b>{title}</b></figcaption>{picture}{legend}</figure>\n")
+    }
+
+    fn picture(&self, named: bool) -> String {
+        let ends: Vec<(&Curve, (f64, f64))> = self
+            .curves
+            .iter()
+            .filter_map(|curve| Some((curve, *curve.points.last()?)))
+            .filter(|_| named)
+            .collect();
+        let names: Vec<String> = ends.iter().map(|(curve, end)| self.name(curve, end.1)).collect();
+        let widest = names.iter().map(|name| width(name)).fold(0.0, f64::max);
+        let height = HEIGHT.max(names.len() as f64 * LINE + 70.0);
+        let area = Area {
+            left: 42.0,
+            right: WIDTH,
+            top: 12.0,
+            bottom: height - 46.0,
         };
+        let (across, up) = (self.across(), self.up());
+        // The first line comes last, on top of all others.
+        let lines = self.curves.iter().enumerate().rev();
+        let lines: String = lines
+            .map(|(nth, curve)| curve.drawn(&area, &across, &up, nth == 0, self.has_marks()))
+            .collect();
+        let heights: Vec<f64> = ends.iter().map(|(_, end)| area.y(&up, end.1)).collect();
+        let places = apart(&heights, LINE, area.top, area.bottom);
+        let labels = ends.iter().zip(&names).zip(heights.iter().zip(&places));
+        let labels: String = labels
+            .enumerate()
+            .map(|(nth, (((curve, end), name), (from, to)))| {
+                let (x, stroke) = (area.x(&across, end.0), colour(curve.colour));
+                let first = if nth == 0 { " first" } else { "" };
+                format!(
+                    "<path class=\"leader\" d=\"M{:.1} {from:.1}L{:.1} {to:.1}\" stroke=\"{stroke}\"/>\
+                     <text class=\"name{first}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                    x + 4.0,
+                    area.right + 14.0,
+                    area.right + 18.0,
+                    to + 4.0,
+                    escape(name)
+                )
+            })
+            .collect();
+        let (plain, whole) = (area.right + 10.0, area.right + 24.0 + widest);
+        // On a phone, names would be too small to read: there the picture is so wide that it ends before them.
         format!(
-            "<figure class=\"card\"><figcaption><b>{}</b></figcaption>{picture}{}</figure>\n",
+            "<div class=\"named\" style=\"--wide:{:.3}\"><svg viewBox=\"0 0 {whole:.0} {height:.0}\" role=\"img\" \
+             aria-label=\"{}\">{}{lines}{labels}</svg></div>",
+            whole / plain,
             escape(&self.title),
-            self.legend()
+            area.axes(&across, &up, self.x_name)
         )
     }
 
-    fn draw(&self) -> Drawn<String> {
-        let mut svg = String::new();
-        {
-            let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-            let mut chart = ChartBuilder::on(&area)
-                .margin(10)
-                .margin_right(16)
-                .x_label_area_size(46)
-                .y_label_area_size(48)
-                .build_cartesian_2d(self.x_range(), 0.0..self.y_top())?;
-            self.draw_axes(&mut chart)?;
-            for curve in &self.curves {
-                curve.draw(&mut chart, self.has_marks())?;
-            }
-            area.present()?;
+    /// A line's name and where it ends.
+    fn name(&self, curve: &Curve, end: f64) -> String {
+        let decimals = match self.top() {
+            top if top >= 1000.0 => 0,
+            top if top >= 5.0 => 1,
+            _ => 2,
+        };
+        format!("{end:.decimals$} {}", clipped(&curve.label, NAME))
+    }
+
+    fn legend(&self, named: bool) -> String {
+        if !named {
+            let n = self.curves.len();
+            return format!("<p class=\"note\">{n} lines, too many to be named.</p>");
         }
-        Ok(svg)
-    }
-
-    fn draw_axes(&self, chart: &mut Chart<'_>) -> Drawn<()> {
-        let decimals = if self.y_top() > 5.0 { 0 } else { 1 };
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .bold_line_style(INK.mix(0.12))
-            .light_line_style(TRANSPARENT)
-            .axis_style(INK.mix(0.35))
-            .label_style(("sans-serif", 13).into_font().color(&INK))
-            .x_desc(self.x_name)
-            .x_labels(8)
-            .y_labels(6)
-            .x_label_formatter(&whole)
-            .y_label_formatter(&|y| format!("{y:.decimals$}"))
-            .draw()?;
-        Ok(())
-    }
-
-    /// Fits the SVG into the page: as wide as there is room, in the ink of the text around it.
-    fn inline(&self, svg: &str) -> String {
-        let (width, height) = SIZE;
-        let content = svg.split_once('>').map_or("", |(_, content)| content);
-        format!(
-            "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">{}",
-            escape(&self.title),
-            content.replace(INK_IN_SVG, "currentColor")
-        )
-    }
-
-    fn legend(&self) -> String {
-        if self.curves.len() > MAX_LEGEND {
-            return format!(
-                "<p class=\"note\">{} lines, too many for a legend.</p>",
-                self.curves.len()
-            );
-        }
-        let entries: String = self.curves.iter().map(Curve::legend).collect();
-        format!("<ul class=\"legend\">{entries}</ul>")
+        let drawn = self
+            .curves
+            .iter()
+            .filter_map(|curve| Some((curve, curve.points.last()?)));
+        let entries: String = drawn
+            .map(|(curve, end)| curve.legend(&self.name(curve, end.1)))
+            .collect();
+        format!("<ul class=\"legend of-lines\">{entries}</ul>")
     }
 
     /// A little room at both sides, so that no mark is cut and a single point has a place.
-    fn x_range(&self) -> std::ops::Range<f64> {
+    fn across(&self) -> Axis {
         let xs = || {
             self.curves
                 .iter()
@@ -148,72 +138,83 @@ impl Plot {
         };
         let (first, last) = (xs().fold(f64::MAX, f64::min), xs().fold(f64::MIN, f64::max));
         if first > last {
-            return 0.0..1.0;
+            return Axis::whole(0.0, 1.0, 1);
         }
-        let room = ((last - first) * 0.03).max(0.1);
-        first - room..last + room
+        let room = ((last - first) * 0.02).max(0.1);
+        Axis::whole(first - room, last + room, 8)
+    }
+
+    /// Accuracies that are all high begin where they can be told apart, everything else at zero.
+    fn up(&self) -> Axis {
+        let ys = self
+            .curves
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .map(|point| point.1);
+        let lowest = ys.fold(f64::MAX, f64::min);
+        let bottom = match self.y_max {
+            Some(100.0) if lowest > 50.0 && lowest < f64::MAX => ((lowest - 2.0) / 10.0).floor() * 10.0,
+            _ => 0.0,
+        };
+        Axis::linear(bottom, self.top(), 5)
+    }
+
+    fn top(&self) -> f64 {
+        let ys = self
+            .curves
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .map(|point| point.1);
+        let highest = ys.fold(0.0, f64::max);
+        let fitting = if highest > 0.0 { highest * 1.05 } else { 1.0 };
+        self.y_max.unwrap_or(fitting)
     }
 
     fn has_marks(&self) -> bool {
         self.curves.iter().map(|curve| curve.points.len()).sum::<usize>() <= MAX_MARKS
     }
-
-    fn y_top(&self) -> f64 {
-        let highest = self
-            .curves
-            .iter()
-            .flat_map(|curve| &curve.points)
-            .map(|point| point.1)
-            .fold(0.0, f64::max);
-        let fitting = if highest > 0.0 { highest * 1.05 } else { 1.0 };
-        self.y_max.unwrap_or(fitting)
-    }
 }
 
 impl Curve {
-    fn draw(&self, chart: &mut Chart<'_>, marks: bool) -> Drawn<()> {
-        let style = self.rgb().stroke_width(2);
-        let line = self.points.iter().copied();
-        match self.dashes() {
-            (_, 0) => chart.draw_series(LineSeries::new(line, style))?,
-            (dash, gap) => chart.draw_series(DashedLineSeries::new(line, dash, gap, style))?,
+    fn drawn(&self, area: &Area, across: &Axis, up: &Axis, first: bool, marks: bool) -> String {
+        let places: Vec<(f64, f64)> = self
+            .points
+            .iter()
+            .map(|&(x, y)| (area.x(across, x), area.y(up, y)))
+            .collect();
+        let steps: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+        let (path, stroke) = (steps.join("L"), colour(self.colour));
+        let (halo, class) = match first {
+            true => (format!("<path class=\"halo\" d=\"M{path}\"/>"), " first"),
+            false => (String::new(), ""),
         };
-        if marks {
-            chart.draw_series(
-                self.points
-                    .iter()
-                    .map(|&point| Circle::new(point, 3, self.rgb().filled())),
-            )?;
+        let dots: String = places
+            .iter()
+            .filter(|_| marks)
+            .map(|(x, y)| {
+                let radius = if first { 3.6 } else { 2.6 };
+                format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{stroke}\"/>")
+            })
+            .collect();
+        if places.is_empty() {
+            return String::new();
         }
-        Ok(())
-    }
-
-    fn rgb(&self) -> RGBColor {
-        PALETTE[self.colour % PALETTE.len()]
-    }
-
-    /// The dashes; they change when the colours start over, so that more lines stay distinct.
-    fn dashes(&self) -> (u32, u32) {
-        DASHES[(self.dash + self.colour / PALETTE.len()) % DASHES.len()]
-    }
-
-    fn legend(&self) -> String {
-        let RGBColor(r, g, b) = self.rgb();
-        let (dash, gap) = self.dashes();
         format!(
-            "<li><svg viewBox=\"0 0 32 8\" aria-hidden=\"true\"><path d=\"M0 4H32\" stroke=\"#{r:02x}{g:02x}{b:02x}\" \
-             stroke-width=\"3\" stroke-dasharray=\"{dash} {gap}\"/></svg>{}</li>",
-            escape(&self.label)
+            "<g><title>{}</title>{halo}<path class=\"line{class}\" d=\"M{path}\" stroke=\"{stroke}\" \
+             stroke-dasharray=\"{}\"/>{dots}</g>",
+            escape(&self.label),
+            dashes(self.colour, self.dash)
         )
     }
-}
 
-/// Tasks and nodes are counted: a mark between two of them has no label.
-fn whole(x: &f64) -> String {
-    if (x - x.round()).abs() < 1e-9 {
-        format!("{x:.0}")
-    } else {
-        String::new()
+    fn legend(&self, name: &str) -> String {
+        format!(
+            "<li><svg viewBox=\"0 0 32 8\" aria-hidden=\"true\"><path d=\"M0 4H32\" stroke=\"{}\" stroke-width=\"3\" \
+             stroke-dasharray=\"{}\"/></svg>{}</li>",
+            colour(self.colour),
+            dashes(self.colour, self.dash),
+            escape(name)
+        )
     }
 }
 
@@ -237,12 +238,35 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_inline_escaped_and_in_the_ink_of_the_page() {
+    fn a_figure_is_inline_escaped_and_named_where_lines_end() {
         let figure = plot(vec![vec![(1.0, 2.0), (2.0, 3.0)], vec![(1.0, 1.0), (2.0, 0.5)]]).figure();
         assert!(figure.contains("aria-label=\"height &amp; width\""));
-        assert!(figure.contains("line &lt;1&gt;"));
-        assert!(figure.contains("currentColor") && !figure.contains(INK_IN_SVG));
-        assert!(!figure.contains("xmlns") && !figure.contains("could not be drawn"));
+        assert!(
+            figure.contains("3.00 line &lt;0&gt;</text>") && figure.contains("0.50 line &lt;1&gt;</text>")
+        );
+        assert!(!figure.contains("xmlns"));
+    }
+
+    #[test]
+    fn the_first_line_is_drawn_over_all_others() {
+        let figure = plot(vec![vec![(1.0, 1.0), (2.0, 1.0)]; 3]).figure();
+        let (first, others) = (
+            figure.find("line first").unwrap(),
+            figure.rfind("class=\"line\"").unwrap(),
+        );
+        assert!(first > others, "{figure}");
+    }
+
+    #[test]
+    fn high_accuracies_are_not_squeezed_and_low_ones_begin_at_zero() {
+        let bottom = |lowest: f64| {
+            let plot = Plot {
+                y_max: Some(100.0),
+                ..plot(vec![vec![(1.0, lowest), (2.0, 99.0)]])
+            };
+            plot.up().ticks[0]
+        };
+        assert_eq!([bottom(93.0), bottom(81.0), bottom(40.0)], [90.0, 70.0, 0.0]);
     }
 
     #[test]
@@ -254,7 +278,7 @@ mod tests {
             vec![vec![(3.0, 1e9); 100]; 40],
         ] {
             let figure = plot(curves).figure();
-            assert!(figure.contains("</svg>") && !figure.contains("could not be drawn"));
+            assert!(figure.contains("</svg>") && !figure.contains("NaN"), "{figure}");
         }
     }
 }

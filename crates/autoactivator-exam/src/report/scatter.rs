@@ -1,7 +1,7 @@
 //! Points of several classes as inline SVG without axes: only who lies near whom means anything.
 
 use super::distinct;
-use super::html::escape;
+use super::page::escape;
 
 /// Ten colours that show on white as well as on near-black; more classes start over.
 const COLOURS: [&str; 10] = [

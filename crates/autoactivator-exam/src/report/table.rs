@@ -1,11 +1,12 @@
-//! The exam as text: one line per learner and protocol, aligned for the terminal.
+//! The exam as text: one line a learner unless protocols differ, aligned for the terminal.
 //!
 //! [`table`] is the whole of it; [`html`](super::html()) shows the same figures and more.
 
 use autoactivator::counted;
+use unicode_width::UnicodeWidthStr;
 
-use super::{absent, n_runs, three_digits};
-use crate::record::{Outcome, Record};
+use super::{Line, absent, lines, n_runs, three_digits};
+use crate::record::Record;
 
 const HEADINGS: [&str; 11] = [
     "learner",
@@ -22,17 +23,45 @@ const HEADINGS: [&str; 11] = [
 ];
 
 /// The first columns hold text, aligned left; the others hold numbers, aligned right.
-const TEXT_COLUMNS: usize = 2;
-
-type Cells = [String; HEADINGS.len()];
+const TEXT_COLUMNS: [usize; 2] = [0, 1];
 
 /// The results of an exam as an aligned table, below a line that says what was examined.
 pub fn table(record: &Record) -> String {
-    let mut lines = vec![HEADINGS.map(str::to_owned)];
-    lines.extend(record.results.iter().map(cells));
-    let widths = widths(&lines);
-    let lines: Vec<String> = lines.iter().map(|cells| align(cells, &widths)).collect();
-    format!("{}\n\n{}\n{}", title(record), lines.join("\n"), absences(record))
+    let mut rows = vec![HEADINGS.map(str::to_owned).to_vec()];
+    rows.extend(lines(record).iter().map(cells));
+    let table = aligned(&rows, &TEXT_COLUMNS);
+    format!("{}\n\n{table}{}", title(record), absences(record))
+}
+
+/// A table in columns: those of text are aligned left, the others right. What is wide on a terminal, as
+/// Chinese is, counts as wide.
+pub(super) fn aligned(rows: &[Vec<String>], texts: &[usize]) -> String {
+    let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.width())
+            .max()
+    };
+    let widths: Vec<usize> = (0..n_columns).map(|column| widest(column).unwrap_or(0)).collect();
+    let mut table = String::new();
+    for row in rows {
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(column, (cell, width))| {
+                let blanks = " ".repeat(width - cell.width());
+                if texts.contains(&column) {
+                    format!("{cell}{blanks}")
+                } else {
+                    format!("{blanks}{cell}")
+                }
+            });
+        table += cells.collect::<Vec<_>>().join("  ").trim_end();
+        table += "\n";
+    }
+    table
 }
 
 /// The learners without results, and why; empty if there are none.
@@ -60,10 +89,11 @@ fn title(record: &Record) -> String {
     )
 }
 
-fn cells(outcome: &Outcome) -> Cells {
-    [
+fn cells(line: &Line<'_>) -> Vec<String> {
+    let outcome = line.outcome;
+    vec![
         outcome.learner.clone(),
-        outcome.protocol.clone(),
+        line.protocols.join(", "),
         format!("{:.2} ± {:.2}", outcome.aca.mean, outcome.aca.std),
         format!("{:.2}", outcome.aia.mean),
         format!("{:.3}", outcome.bwt.mean),
@@ -74,31 +104,6 @@ fn cells(outcome: &Outcome) -> Cells {
         three_digits(outcome.learn_seconds),
         three_digits(outcome.predict_seconds),
     ]
-}
-
-fn widths(lines: &[Cells]) -> [usize; HEADINGS.len()] {
-    std::array::from_fn(|column| {
-        lines
-            .iter()
-            .map(|cells| cells[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    })
-}
-
-fn align(cells: &Cells, widths: &[usize]) -> String {
-    let aligned = cells
-        .iter()
-        .zip(widths)
-        .enumerate()
-        .map(|(column, (cell, &width))| {
-            if column < TEXT_COLUMNS {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-    aligned.collect::<Vec<_>>().join("  ")
 }
 
 #[cfg(test)]
@@ -118,6 +123,16 @@ reactivation  task-batch=all  98.00 ± 1.41  97.50   0.000       0.000     70   
 nearest-mean  instance        85.00 ± 0.00  87.50  -0.100       0.100     70     0.021       0.00     1.23      0.050
 ";
         assert_eq!(table(&example::record()), expected);
+    }
+
+    #[test]
+    fn wide_names_are_aligned_by_what_they_look_like() {
+        let rows = [["class", "n", "last"], ["日本", "10", "a"], ["naïve", "5", ""]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(
+            aligned(&rows, &[0]),
+            "class   n  last\n日本   10     a\nnaïve   5\n"
+        );
     }
 
     #[test]

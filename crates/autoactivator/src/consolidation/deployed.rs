@@ -75,6 +75,16 @@ impl Learner for Deployed {
         Ok((0..x.len()).map(|i| argmax(&scores, i) as u32).collect())
     }
 
+    fn predict_with_probability(&self, x: Rows<'_>) -> Result<(Vec<u32>, Option<Vec<f32>>), Error> {
+        let likeliest = |answer: Answer| {
+            // Nothing is rejected, so every answer is a class.
+            let class = answer.class.unwrap_or_default();
+            (class, answer.probabilities[class as usize])
+        };
+        let (classes, probabilities) = self.answers(x, 0.0)?.into_iter().map(likeliest).unzip();
+        Ok((classes, Some(probabilities)))
+    }
+
     fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
         let scores = self.scores(x)?;
         let known = |&c: &u32| Some(c as usize).filter(|&c| c < scores.n_cols());

@@ -772,6 +772,11 @@ impl Learner for Consolidation {
         self.deployed.as_ref().ok_or(Error::NothingLearned)?.predict(x)
     }
 
+    fn predict_with_probability(&self, x: Rows<'_>) -> Result<(Vec<u32>, Option<Vec<f32>>), Error> {
+        let deployed = self.deployed.as_ref().ok_or(Error::NothingLearned)?;
+        deployed.predict_with_probability(x)
+    }
+
     fn predict_among(&self, x: Rows<'_>, among: &[u32]) -> Result<Vec<u32>, Error> {
         let deployed = self.deployed.as_ref().ok_or(Error::NothingLearned)?;
         deployed.predict_among(x, among)

@@ -18,7 +18,7 @@ const ROWS_AT_A_TIME: usize = 8192;
 
 /// A Parquet table of answers that gets its name when [`finish`](Self::finish) is called.
 ///
-/// Its columns are `row`, `name`, `class`, `classes` and `probabilities`; the last two are lists of one length. A table
+/// Its columns are `row`, `name`, `class`, `true_class`, `classes` and `probabilities`; the last two are lists of one length. A table
 /// that is dropped before leaves nothing behind.
 pub struct AnswerTable {
     file: NewFile<'static>,
@@ -73,13 +73,15 @@ impl AnswerTable {
 
 fn record(rows: &[AnswerRow]) -> Result<RecordBatch, arrow_schema::ArrowError> {
     let mut numbers = UInt64Builder::new();
-    let (mut names, mut classes) = (StringBuilder::new(), StringBuilder::new());
+    let (mut names, mut classes, mut truths) =
+        (StringBuilder::new(), StringBuilder::new(), StringBuilder::new());
     let mut top = ListBuilder::new(StringBuilder::new());
     let mut probabilities = ListBuilder::new(Float32Builder::new());
     for row in rows {
         numbers.append_value(row.row);
         names.append_option(row.name.as_deref());
         classes.append_option(row.class.as_deref());
+        truths.append_option(row.true_class.as_deref());
         for (class, probability) in &row.probabilities {
             top.values().append_value(class);
             probabilities.values().append_value(*probability);
@@ -87,10 +89,11 @@ fn record(rows: &[AnswerRow]) -> Result<RecordBatch, arrow_schema::ArrowError> {
         top.append(true);
         probabilities.append(true);
     }
-    let columns: [(&str, ArrayRef); 5] = [
+    let columns: [(&str, ArrayRef); 6] = [
         ("row", Arc::new(numbers.finish())),
         ("name", Arc::new(names.finish())),
         ("class", Arc::new(classes.finish())),
+        ("true_class", Arc::new(truths.finish())),
         ("classes", Arc::new(top.finish())),
         ("probabilities", Arc::new(probabilities.finish())),
     ];

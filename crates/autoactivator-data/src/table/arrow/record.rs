@@ -125,11 +125,12 @@ impl Record {
         };
         let text = |name: &String| classes(column(name)?, name, first_row);
         let weight = |name: &String| weights(column(name)?, name, first_row);
+        let id = |name: &String| ids(column(name)?, name, first_row);
         Ok(Batch {
             x: Table::new(values, n_features).map_err(|e| e.to_string())?,
             y: self.label.as_ref().map(text).transpose()?,
             weights: self.weight.as_ref().map(weight).transpose()?,
-            names: self.name.as_ref().map(text).transpose()?,
+            names: self.name.as_ref().map(id).transpose()?,
         })
     }
 
@@ -140,11 +141,12 @@ impl Record {
         let text = |name: &String| texts(column(name)?, name, first_row);
         let words = |name: &String| classes(column(name)?, name, first_row);
         let weight = |name: &String| weights(column(name)?, name, first_row);
+        let id = |name: &String| ids(column(name)?, name, first_row);
         Ok(Sentences {
             texts: self.text.as_ref().map(text).transpose()?.unwrap_or_default(),
             y: self.label.as_ref().map(words).transpose()?,
             weights: self.weight.as_ref().map(weight).transpose()?,
-            names: self.name.as_ref().map(words).transpose()?,
+            names: self.name.as_ref().map(id).transpose()?,
         })
     }
 
@@ -377,6 +379,17 @@ fn classes(column: &ArrayRef, name: &str, first_row: usize) -> Result<Vec<String
     names(column).ok_or_else(|| {
         format!(
             "column '{name}' holds {}: classes are text or whole numbers; choose another with --label",
+            column.data_type()
+        )
+    })
+}
+
+/// The names of rows; a row without one has an empty name.
+fn ids(column: &ArrayRef, name: &str, first_row: usize) -> Result<Vec<String>, String> {
+    claims::check_name(longest(column)).map_err(|reason| format!("column '{name}': {reason}"))?;
+    names(column).ok_or_else(|| {
+        format!(
+            "column '{name}' holds {} from row {first_row} on: names of rows are text or whole numbers; choose another with --id",
             column.data_type()
         )
     })

@@ -21,6 +21,8 @@ pub(super) struct Part {
     pub notes: Vec<String>,
     pub sheet: Option<Sheet>,
     pub verdicts: Vec<Verdict>,
+    /// How many of its experiments were not run here.
+    pub not_run: usize,
     /// Plots, as HTML.
     pub figures: String,
     /// Files of pictures that a document shows, too.
@@ -51,6 +53,7 @@ fn exams(reproduction: &Reproduction) -> Option<Chapter> {
                 notes: Vec::new(),
                 sheet: Some(Sheet::exams(group, reproduction.quick)?),
                 verdicts: Vec::new(),
+                not_run: 0,
                 figures: String::new(),
                 pictures: Vec::new(),
             })
@@ -108,6 +111,10 @@ fn part(group: &[&Reproduced], quick: bool) -> Part {
         notes,
         sheet: has_rows(group).then(|| Sheet::comparison(group, quick)),
         verdicts: answers,
+        not_run: group
+            .iter()
+            .filter(|e| matches!(e.status, Status::NotRun(_)))
+            .count(),
         figures,
         pictures: group.iter().filter_map(|e| Some(e.picture()?.0)).collect(),
     }

@@ -40,8 +40,8 @@ fn cell(cell: &Cell) -> String {
     match cell {
         Cell::Nothing => String::new(),
         Cell::Code(text) => format!("`{text}`"),
-        Cell::Ours(text) => format!("**{}**", safe(text)),
-        Cell::Text(text) | Cell::Printed(text) | Cell::Difference(text) => safe(text),
+        Cell::Better(text) => format!("**{}**", safe(text)),
+        Cell::Text(text) | Cell::Ours(text) | Cell::Printed(text) | Cell::Difference(text) => safe(text),
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
         for expected in [
             "### The exams side by side",
             "### Table 1",
-            "| `task-batch=all` | **98.00 ± 1.41** | 97.32 ± 0.03 | +0.68 | **70** |",
+            "| `task-batch=all` | **98.00 ± 1.41** | 97.32 ± 0.03 | +0.68 | 70 |",
             "&lt;MAS>, as printed in the paper",
             "Not run here: imagenet-r is not here",
             "`autoactivator reproduce digits-first --quick`",

@@ -1,7 +1,7 @@
 //! Does the paper come out again? Our figures beside the printed ones, as one page and as Markdown.
 //!
 //! [`Reproduction`] is what was done; [`html`] and [`markdown`] show the same `chapters`, made of `sheet`s, `verdict`s
-//! and `plots`. Everything is read from records: nothing is computed here but differences.
+//! and `plots`, and [`summary`](summary()) what they come to. Everything is read from records: nothing is computed here but differences.
 //!
 //! ```
 //! use autoactivator_exam::experiment::choose;
@@ -32,12 +32,14 @@ mod markdown;
 mod page;
 mod plots;
 mod sheet;
+mod summary;
 mod verdict;
 
 use std::collections::BTreeMap;
 
 pub use markdown::markdown;
 pub use page::html;
+pub use summary::summary;
 pub use verdict::Verdict;
 
 use crate::given::Order;

@@ -3,9 +3,11 @@
 use super::Reproduction;
 use super::chapters::{Chapter, Part, chapters};
 use super::sheet::{Cell, Sheet};
+use super::summary::{self, Conclusion};
 use super::verdict::Verdict;
 use crate::report::distinct;
-use crate::report::html::{escape, grid, meanings, page, section};
+use crate::report::html::meanings;
+use crate::report::page::{escape, grid, header, page, section};
 
 const HOW_TO_READ: &str = "<p class=\"note\">Every row names its data, its learner, its protocol and the command that \
     prints it. Figures in the columns <b>paper's, quoted</b> are quoted from the paper, which examines its learner on \
@@ -17,25 +19,51 @@ const HOW_TO_READ: &str = "<p class=\"note\">Every row names its data, its learn
 /// The reproduction as one HTML page.
 pub fn html(reproduction: &Reproduction) -> String {
     let chapters = chapters(reproduction);
-    let mut sections = vec![
-        header(reproduction),
-        section("How to read this", &how_to_read(reproduction)),
-    ];
-    sections.extend(chapters.iter().map(chapter));
+    let mut sections = vec![head(reproduction, &chapters), conclusions(&chapters)];
+    sections.extend((1..).zip(&chapters).map(|(nth, of)| chapter(nth, of)));
+    sections.push(section("How to read this", &how_to_read(reproduction)));
     page("The paper again", &sections.concat())
 }
 
-fn header(reproduction: &Reproduction) -> String {
+fn head(reproduction: &Reproduction, chapters: &[Chapter]) -> String {
     let extent = if reproduction.quick {
         "a quick look: one seed, fewer rows, named in every row"
     } else {
         "all rows, all seeds"
     };
-    format!(
-        "<header><p class=\"kicker\">Reproduction</p>\n<h1>The paper again <span>figure by figure</span></h1>\n\
-         <ul class=\"facts\"><li>version <b>{}</b></li><li>{extent}</li></ul></header>\n",
-        escape(&reproduction.version)
+    let facts = [
+        format!("version <b>{}</b>", escape(&reproduction.version)),
+        extent.to_owned(),
+    ];
+    header(
+        "Reproduction",
+        "The paper again <span>figure by figure</span>",
+        &summary::headline(chapters),
+        &facts,
     )
+}
+
+/// What comes out, one line a chapter, each with the way down to its tables.
+fn conclusions(chapters: &[Chapter]) -> String {
+    let line = |(nth, chapter): (usize, &Chapter)| {
+        let found = Conclusion::of(chapter);
+        let cells = [found.figures(), found.claims(), found.not_run()];
+        let cells: String = cells
+            .map(|cell| format!("<td class=\"outcome\">{cell}</td>"))
+            .concat();
+        let title = escape(&chapter.title);
+        format!("<tr><th scope=\"row\"><a href=\"#chapter-{nth}\">{title}</a></th>{cells}</tr>\n")
+    };
+    let lines: String = (1..).zip(chapters).map(line).collect();
+    let head: String = [
+        "",
+        "figures at least as good as printed",
+        "claims that come out",
+        "",
+    ]
+    .map(|heading| format!("<th scope=\"col\" class=\"outcome\">{heading}</th>"))
+    .concat();
+    section("Conclusions", &frame(&head, &lines))
 }
 
 fn how_to_read(reproduction: &Reproduction) -> String {
@@ -45,9 +73,10 @@ fn how_to_read(reproduction: &Reproduction) -> String {
     format!("{HOW_TO_READ}{}", meanings(&names))
 }
 
-fn chapter(chapter: &Chapter) -> String {
+fn chapter(nth: usize, chapter: &Chapter) -> String {
     let parts: String = chapter.parts.iter().map(part).collect();
-    section(&escape(&chapter.title), &parts)
+    let content = section(&escape(&chapter.title), &parts);
+    content.replacen("<section>", &format!("<section id=\"chapter-{nth}\">"), 1)
 }
 
 fn part(part: &Part) -> String {
@@ -99,6 +128,7 @@ fn cell(cell: &Cell) -> String {
         Cell::Text(text) => format!("<td class=\"text\">{}</td>", escape(text)),
         Cell::Code(text) => format!("<td class=\"text\"><code>{}</code></td>", escape(text)),
         Cell::Ours(text) => format!("<td>{}</td>", figure(text)),
+        Cell::Better(text) => format!("<td><b>{}</b></td>", figure(text)),
         Cell::Printed(text) => format!("<td class=\"quoted\">{}</td>", escape(text)),
         Cell::Difference(text) => {
             let side = if text.starts_with('-') { "below" } else { "above" };
@@ -110,8 +140,8 @@ fn cell(cell: &Cell) -> String {
 /// A figure, its deviation in small print.
 fn figure(text: &str) -> String {
     match text.split_once(" ± ") {
-        Some((mean, deviation)) => format!("<b>{}</b> <small>± {}</small>", escape(mean), escape(deviation)),
-        None => format!("<b>{}</b>", escape(text)),
+        Some((mean, deviation)) => format!("{} <small>± {}</small>", escape(mean), escape(deviation)),
+        None => escape(text),
     }
 }
 
@@ -145,11 +175,12 @@ mod tests {
     fn a_page_shows_every_chapter_with_its_plots() {
         let page = html(&example::reproduction());
         for expected in [
-            "<h2>Table 1</h2>",
             "<td class=\"quoted\">97.32 ± 0.03</td><td class=\"above\">+0.68</td>",
             "<code>autoactivator reproduce digits-first --quick</code>",
             "a quick look",
-            "Mean accuracy on all tasks seen",
+            "<a href=\"#chapter-2\">Table 1</a>",
+            "<section id=\"chapter-2\"><h2>Table 1</h2>",
+            "Accuracy on all tasks learned so far",
             "Accuracy against nodes",
             "Model, MB",
             "raw &amp; inputs",
@@ -168,12 +199,11 @@ mod tests {
             "http:",
             "https:",
             "src=",
-            "href=",
+            "href=\"h",
             "url(",
             "@import",
             "<MAS>",
             "<backbone>",
-            "<b></",
         ] {
             assert!(!page.contains(outside), "{outside}");
         }

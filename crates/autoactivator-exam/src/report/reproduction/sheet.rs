@@ -10,6 +10,9 @@ use crate::report::{distinct, n_runs};
 /// What the paper says about its exam.
 const PRINTED_PROTOCOL: &str = "task-batch, size not stated";
 
+/// Heading of the columns that are quoted.
+pub(super) const PRINTED: &str = "paper's, quoted";
+
 /// Heading of the column that says which data.
 const DATA: &str = "data, training + test rows";
 
@@ -27,9 +30,26 @@ pub(super) enum Cell {
     /// A word of the command line.
     Code(String),
     Ours(String),
+    /// A figure of ours that is better than what the paper prints beside it.
+    Better(String),
     /// Quoted from the paper.
     Printed(String),
     Difference(String),
+}
+
+impl Cell {
+    /// What it says.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Nothing => "",
+            Self::Text(text)
+            | Self::Code(text)
+            | Self::Ours(text)
+            | Self::Better(text)
+            | Self::Printed(text)
+            | Self::Difference(text) => text,
+        }
+    }
 }
 
 impl Sheet {
@@ -40,7 +60,7 @@ impl Sheet {
         for column in &columns {
             head.push(column.figure.heading().to_owned());
             if column.printed {
-                head.push("paper's, quoted".to_owned());
+                head.push(PRINTED.to_owned());
                 head.push("difference".to_owned());
             }
         }
@@ -183,6 +203,15 @@ fn figure_cells(
     let difference = ours
         .zip(printed)
         .and_then(|(ours, printed)| ours.difference(printed));
+    let better = difference.as_ref().is_some_and(|difference: &String| {
+        let above = !difference.starts_with('-');
+        let nothing = difference.trim_start_matches(['+', '0', '.']).is_empty();
+        !nothing && column.figure.higher_is_better() == Some(above)
+    });
+    let shown = match shown {
+        Cell::Ours(text) if better => Cell::Better(text),
+        shown => shown,
+    };
     vec![
         shown,
         printed.map_or(Cell::Nothing, |printed| Cell::Printed(printed.clone())),
@@ -225,17 +254,6 @@ mod tests {
     use super::super::example;
     use super::*;
 
-    fn text(cell: &Cell) -> &str {
-        match cell {
-            Cell::Nothing => "",
-            Cell::Text(text)
-            | Cell::Code(text)
-            | Cell::Ours(text)
-            | Cell::Printed(text)
-            | Cell::Difference(text) => text,
-        }
-    }
-
     #[test]
     fn ours_theirs_and_the_difference_stand_in_one_row() {
         let reproduction = example::reproduction();
@@ -244,7 +262,7 @@ mod tests {
         let rows: Vec<Vec<&str>> = sheet
             .rows
             .iter()
-            .map(|row| row.iter().map(text).collect())
+            .map(|row| row.iter().map(Cell::text).collect())
             .collect();
         assert_eq!(
             rows[1],
@@ -258,6 +276,12 @@ mod tests {
                 "70",
                 "autoactivator reproduce digits-first --quick",
             ]
+        );
+        assert_eq!(sheet.rows[1][3], Cell::Better("98.00 ± 1.41".into()));
+        assert_eq!(
+            sheet.rows[1][6],
+            Cell::Ours("70".into()),
+            "nothing is printed beside it"
         );
         assert_eq!(rows[2][4], "", "the paper says nothing about the baselines here");
         assert_eq!(
@@ -277,7 +301,7 @@ mod tests {
     fn what_was_not_run_says_so() {
         let reproduction = example::reproduction();
         let sheet = Sheet::comparison(&[&reproduction.experiments[2]], false);
-        assert_eq!(text(&sheet.rows[0][1]), "not run here");
+        assert_eq!(sheet.rows[0][1].text(), "not run here");
         assert!(sheet.rows.iter().all(|row| row.len() == sheet.head.len()));
     }
 
@@ -290,7 +314,7 @@ mod tests {
             sheet.head[2..5],
             ["ACA %, task-told", "ACA %, task-batch=all", "ACA %, instance"]
         );
-        let first: Vec<&str> = sheet.rows[0].iter().map(text).collect();
+        let first: Vec<&str> = sheet.rows[0].iter().map(Cell::text).collect();
         assert_eq!(first[1..5], ["reactivation", "55.00 ± 7.07", "98.00 ± 1.41", ""]);
         assert!(Sheet::exams(&experiments[1..], false).is_none());
     }
