@@ -11,12 +11,14 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "run",
     "reproduce",
     "learn",
     "predict",
     "eval",
+    "suspect",
+    "ask",
     "features",
     "inspect",
     "memory",

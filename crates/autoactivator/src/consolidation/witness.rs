@@ -35,6 +35,17 @@ pub struct Witness {
     pub row: Vec<f32>,
 }
 
+/// Whether a row was learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum LookedUp<'a> {
+    /// It was, as this witness.
+    Learned(&'a Witness),
+    /// It was not.
+    Never,
+    /// A row with this hash would not have been kept.
+    Untold,
+}
+
 impl Witness {
     /// A row of the class at `place`.
     pub fn new(row: &[f32], place: u32, copies: f64, weight: f64) -> Self {
@@ -101,6 +112,38 @@ impl Witnesses {
     /// The rows to judge by: those with the lowest hashes, at most half the capacity.
     pub fn in_use(&self) -> &[Witness] {
         &self.rows[..self.rows.len().min(self.capacity.div_ceil(2))]
+    }
+
+    /// Whether a row was learned, as far as the rows that are kept can tell. Of the classes that it may have been learned
+    /// for, the one at `place` comes first.
+    pub(crate) fn look_up(&self, row: &[f32], place: Option<u32>) -> LookedUp<'_> {
+        let hash = hash(row);
+        if self.capacity == 0 || hash > self.bound {
+            return LookedUp::Untold;
+        }
+        let first = self.rows.partition_point(|witness| witness.hash < hash);
+        let alike = || {
+            self.rows[first..]
+                .iter()
+                .take_while(|witness| witness.hash == hash)
+        };
+        let same = alike().find(|witness| Some(witness.place) == place);
+        match same.or_else(|| alike().next()) {
+            Some(witness) => LookedUp::Learned(witness),
+            None => LookedUp::Never,
+        }
+    }
+
+    /// What a row of each of `n_classes` classes weighs on average; 1 where none is kept.
+    pub(crate) fn usual_units(&self, n_classes: usize) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); n_classes];
+        for witness in &self.rows {
+            let (units, rows) = &mut sums[witness.place as usize];
+            *units += witness.unit();
+            *rows += 1.0;
+        }
+        let mean = |(units, rows): (f64, f64)| if rows > 0.0 { units / rows } else { 1.0 };
+        sums.into_iter().map(mean).collect()
     }
 
     /// Number of floats kept.
@@ -213,7 +256,7 @@ impl Witnesses {
 }
 
 /// A hash of a row's values that is the same on every machine.
-fn hash(row: &[f32]) -> u64 {
+pub(super) fn hash(row: &[f32]) -> u64 {
     let mixed = |h: u64| {
         let h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
