@@ -1,5 +1,7 @@
 //! Wrong labels that are found, and rows that are worth a label, from a terminal: tables, images and sentences.
 
+#![allow(clippy::unwrap_used)] // A test may fail loudly.
+
 mod common;
 mod photos;
 mod words;

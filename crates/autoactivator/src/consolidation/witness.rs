@@ -301,6 +301,24 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_are_kept_tell_whether_others_were_learned() {
+        let witnesses = taken(0..1000, 64);
+        let told = |i: f32, place: u32| witnesses.look_up(&[i, 0.5], Some(place));
+        let places = |i: usize| (i % 3) as u32;
+        let learned = (0..1000).filter(|&i| matches!(told(i as f32, places(i)), LookedUp::Learned(_)));
+        assert_eq!(learned.count(), 64);
+        let never = (1000..9000)
+            .filter(|&i| told(i as f32, 0) == LookedUp::Never)
+            .count();
+        assert!((300..800).contains(&never), "a fair share of the others: {never}");
+        let kept = &witnesses.kept()[0];
+        let as_other = witnesses.look_up(&kept.row, Some(kept.place + 1));
+        assert_eq!(as_other, LookedUp::Learned(kept), "whatever it is called now");
+        assert_eq!(Witnesses::new(0).look_up(&[1.0, 0.5], None), LookedUp::Untold);
+        assert_eq!(witnesses.usual_units(4), [1.0; 4]);
+    }
+
+    #[test]
     fn the_order_of_rows_does_not_matter() {
         let forward = taken(0..1000, 64);
         assert_eq!(forward, taken((0..1000).rev(), 64));

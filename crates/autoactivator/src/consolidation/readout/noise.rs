@@ -70,3 +70,56 @@ pub fn wrong(share: f64, of_label: f64, n_classes: usize) -> f64 {
     let (by_chance, right) = (share / n_classes as f64, (1.0 - share) * of_label.exp());
     by_chance / (by_chance + right).max(f64::MIN_POSITIVE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consolidation::witness::Witness;
+    use crate::data::Table;
+    use crate::math::{Random, Stream};
+
+    /// Scores that are logarithms of probabilities, of labels that follow them, but for a tenth that are drawn at random.
+    #[test]
+    fn wrong_labels_say_nothing() {
+        const CLASSES: usize = 4;
+        let mut random = Random::new(7, Stream::Pool { layer: 0 });
+        let mut unit = || f64::from(random.symmetric(1.0)) / 2.0 + 0.5;
+        let scores: Vec<Vec<f64>> = (0..4000)
+            .map(|_| (0..CLASSES).map(|_| 8.0 * unit()).collect())
+            .collect();
+        let label = |scores: &Vec<f64>| {
+            let mut left = unit();
+            let by_scores = unit() > 0.1;
+            let of = |c: usize| match by_scores {
+                true => log_softmax(scores.clone())[c].exp(),
+                false => 1.0 / CLASSES as f64,
+            };
+            let at = (0..CLASSES).position(|c| {
+                left -= of(c);
+                left < 0.0
+            });
+            at.unwrap_or(CLASSES - 1) as u32
+        };
+        let places: Vec<u32> = scores.iter().map(label).collect();
+        let witnesses: Vec<Witness> = places
+            .iter()
+            .map(|&place| Witness::new(&[], place, 1.0, 1.0))
+            .collect();
+        let jury = Jury {
+            witnesses: witnesses.iter().collect(),
+            seen: vec![0.0; CLASSES],
+            outputs: Table::new(vec![0.0; 4000], 1).unwrap(),
+        };
+        let halved = Matrix::from_fn(4000, CLASSES, |i, c| scores[i][c] / 2.0);
+        let plain = jury.weigh(std::slice::from_ref(&halved), None).weights[0];
+        let noise = Noise::fit(&jury, &[halved]);
+        assert!((noise.share - 0.1).abs() < 0.02, "{}", noise.share);
+        assert!(
+            (noise.weights[0] - 2.0).abs() < 0.2 && plain < 1.6,
+            "{:?} {plain}",
+            noise.weights
+        );
+        assert!(wrong(0.1, (1e-6f64).ln(), CLASSES) > 0.99 && wrong(0.1, 0.0, CLASSES) < 0.05);
+        assert_eq!(wrong(0.0, 0.0, CLASSES), 0.0);
+    }
+}
