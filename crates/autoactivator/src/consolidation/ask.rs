@@ -86,7 +86,7 @@ impl Consolidation {
         let rows = Table::from_whole_rows(values.collect(), deployed.pool.n_inputs());
         let h = deployed.pool.outputs(rows.rows(), self.params.precision);
         let ridge = deployed.readout.ridge;
-        let products = self.centred().examine(self.wanted(), ridge, |examiner| {
+        let products = self.centred()?.examine(self.wanted(), ridge, |examiner| {
             let roots = examiner.roots(h.rows());
             product(roots.t(), roots.view())
         });

@@ -445,9 +445,7 @@ impl Consolidation {
         self.memory.gram.settle_factor();
         let pool = self.recruited_pool(self.pool.as_deref().ok_or(Error::NothingLearned)?);
         if self.n_changes().is_none() {
-            let witnesses = self.memory.witnesses.in_use().len();
-            let (n_nodes, n_classes) = (self.recruited.len(), self.memory.classes.len());
-            cost::check(n_nodes, self.memory.gram.n_directions(), n_classes, witnesses)?;
+            self.check_cost()?;
         }
         let solution = if self.memory.witnesses.in_use().is_empty() {
             self.by_sums()
@@ -588,10 +586,18 @@ impl Consolidation {
     }
 
     /// The sums of the recruited nodes about their mean, all rows included.
-    pub(super) fn centred(&self) -> Centred {
+    pub(super) fn centred(&self) -> Result<Centred, Error> {
+        self.check_cost()?;
         let mut settled = self.memory.clone();
         settled.gram.settle();
-        Centred::new(&settled, &self.recruited)
+        Ok(Centred::new(&settled, &self.recruited))
+    }
+
+    /// Refuses a solve that does not fit into memory.
+    fn check_cost(&self) -> Result<(), Error> {
+        let witnesses = self.memory.witnesses.in_use().len();
+        let (n_nodes, n_classes) = (self.recruited.len(), self.memory.classes.len());
+        cost::check(n_nodes, self.memory.gram.n_directions(), n_classes, witnesses)
     }
 
     pub(super) fn wanted(&self) -> Wanted {

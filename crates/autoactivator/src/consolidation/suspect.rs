@@ -83,7 +83,7 @@ impl Consolidation {
             Membership::All => true,
             Membership::LookUp => self.has_learned_most(batches()?, observer)?,
         };
-        let mut centred = self.centred();
+        let mut centred = self.centred()?;
         let found = centred.examine(self.wanted(), deployed.readout.ridge, |examiner| {
             let witnesses = self.memory.witnesses.in_use();
             let rows: Vec<&Witness> = witnesses.iter().collect();
@@ -258,6 +258,10 @@ struct Ranking {
 const STEPS: usize = 16;
 const LEAST: usize = 64;
 
+/// Number of rows for which it counts that their labels are wrong as often as those of the witnesses: of one row alone, either
+/// none or all of the labels would be.
+const BEFOREHAND: f64 = 20.0;
+
 /// Rounds in which the share of wrong labels is found.
 const ROUNDS: usize = 200;
 
@@ -300,7 +304,7 @@ impl Ranking {
         self.rows.truncate(self.limit);
     }
 
-    /// The share of wrong labels under which these probabilities are most likely, looked for from `start` on.
+    /// The share of wrong labels under which these probabilities are most likely, if `start` is that of the witnesses.
     fn share(&self, n_classes: usize, start: f64) -> f64 {
         let all: u64 = self.by_probability.iter().sum();
         let middle = |step: usize| -(step as f64 + 0.5) / STEPS as f64;
@@ -310,7 +314,7 @@ impl Ranking {
             let sum: f64 = counted
                 .map(|(step, &n)| n as f64 * wrong(share, middle(step), n_classes))
                 .sum();
-            share = sum / all.max(1) as f64;
+            share = (sum + BEFOREHAND * start) / (all as f64 + BEFOREHAND);
         }
         share
     }
