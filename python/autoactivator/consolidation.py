@@ -5,12 +5,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import rows
 from .deployed import Rejecting
 from .error import ParameterError
 from .text import TextEncoder
 from .types import Image, Label, Labels, Path, Rows, Weights
+
+
+class Suspects(list[dict[str, Any]]):
+    """Rows whose labels are doubted; `share` is the share of all labels that is wrong, as an estimate."""
+
+    def __init__(self, found: list[dict[str, Any]], share: float) -> None:
+        super().__init__(found)
+        self.share = share
 
 
 class Consolidation(Rejecting):
@@ -270,6 +279,70 @@ class Consolidation(Rejecting):
         array(['right', 'left', 'low'], dtype='<U5')
         """
         return self._merge(other, base)
+
+    def suspect(self, X: Rows, y: Labels, count: int | None = None) -> Suspects:
+        """Rank rows by how little their labels are believed: wrong labels come first.
+
+        A row that the model has learned is judged as if it had not, without learning anything again. The model stays as it
+        is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows, or sentences.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        count : int or None, default=None
+            The number of rows, the most doubtful first. None is all rows for which another class is more probable.
+
+        Returns
+        -------
+        list of dict
+            For each row ``row``, its index; its ``label`` and the ``class`` that is more probable; ``label_probability`` and
+            ``class_probability``; and ``wrong``, how likely it is that the label is wrong. Its attribute ``share`` is
+            the share of wrong labels, as an estimate. Ready for ``pandas.DataFrame``.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> X = [[i / 100] for i in range(20)] + [[5 + i / 100] for i in range(20)]
+        >>> y = ["low"] * 19 + ["high"] + ["high"] * 20
+        >>> found = Consolidation().fit(X, y).suspect(X, y)
+        >>> [(one["row"], one["label"], one["class"]) for one in found]
+        [(19, 'high', 'low')]
+        """
+        model = self._learned()
+        x, (distinct, codes) = self._rows(X, model), rows.labels(y)
+        with self._in_words_of_sklearn(x):
+            found = json.loads(model.suspect(x, rows.names(distinct), codes, count))
+        labels = dict(zip(model.classes, self._labels.tolist(), strict=True))
+        for one in found["rows"]:
+            one.update({key: labels[one[key]] for key in ("label", "class")})
+        return Suspects(found["rows"], found["share"])
+
+    def ask(self, X: Rows, count: int = 20) -> NDArray[np.intp]:
+        """The rows that are most worth a label: uncertain ones that say much about others, and differ among themselves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows without labels, or sentences.
+        count : int, default=20
+            The number of rows, at most 4096.
+
+        Returns
+        -------
+        ndarray of shape (min(count, n_samples),)
+            Indices of the rows, the most worthwhile first.
+
+        Examples
+        --------
+        >>> from autoactivator import Consolidation
+        >>> model = Consolidation().fit([[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]], [0, 0, 0, 1, 1, 1])
+        >>> model.ask([[0.1], [0.5], [0.9]], count=1)
+        array([1])
+        """
+        return self._ask("ask_for", X, count).astype(np.intp)
 
     def unlearn(self, X: Rows, y: Labels, sample_weight: Weights | None = None) -> Self:
         """Unlearn rows: afterwards the memory is what it would have been without them.

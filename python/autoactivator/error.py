@@ -82,6 +82,10 @@ class CannotRejectError(AutoActivatorError, ValueError):
     """An answer "unknown" requested of a model that cannot tell yet."""
 
 
+class CannotDoubtError(AutoActivatorError, ValueError):
+    """Labels to be doubted by a model that cannot judge them yet."""
+
+
 class NothingLearnedError(AutoActivatorError, NotFittedError):
     """A model that has learned nothing yet."""
 

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use autoactivator::consolidation::Membership;
 use autoactivator::math::Matrix;
+use autoactivator::model::suspect_object;
 use autoactivator::{Binding, Consolidation, Error, Model as CoreModel, Rows};
 use autoactivator_data::{Origin, shard};
 use pyo3::exceptions::PyValueError;
@@ -327,6 +329,49 @@ impl Model {
         self.change(py, |model| {
             model.merge(&others.iter().collect::<Vec<_>>(), base.as_ref())
         })
+    }
+
+    /// The rows whose labels are doubted, and the share of labels that is wrong, as JSON.
+    fn suspect(
+        &self,
+        py: Python<'_>,
+        x: Array<f32>,
+        names: Vec<String>,
+        y: Array<u32>,
+        count: Option<usize>,
+    ) -> PyResult<String> {
+        let (rows, labels) = (x.rows(py)?, y.labels(py, names, None)?);
+        work(py, |signals| {
+            let model = self.read();
+            let pieces = || {
+                let first = (0..rows.len()).step_by(PIECE);
+                let piece = |(x, first): (Rows<'_>, usize)| {
+                    let places: Vec<usize> = (first..first + x.len()).collect();
+                    Ok::<_, Error>((rows.gather(&places), labels.gather(&places)))
+                };
+                Ok::<_, Error>(rows.chunks(PIECE).zip(first).map(piece))
+            };
+            let found = model.suspect(pieces, Membership::LookUp, count, signals)?;
+            let object = |suspect| suspect_object(model.classes(), suspect, None);
+            let suspects: Vec<_> = found.rows.iter().map(object).collect();
+            Ok(json(
+                &serde_json::json!({ "share": found.share, "rows": suspects }),
+            ))
+        })
+    }
+
+    /// The rows that are most worth a label, as the bytes of codes.
+    fn ask_for(&self, py: Python<'_>, x: Array<f32>, count: usize) -> PyResult<Py<PyByteArray>> {
+        let rows = x.rows(py)?;
+        let found = work(py, |signals| {
+            let piece = |x: Rows<'_>| Ok::<_, Error>(x.gather(&(0..x.len()).collect::<Vec<usize>>()));
+            let asked = self.read().ask(rows.chunks(PIECE).map(piece), count, signals)?;
+            Ok(asked
+                .iter()
+                .map(|question| question.row as u32)
+                .collect::<Vec<u32>>())
+        })?;
+        codes(py, &found)
     }
 
     /// Unlearns rows, which weigh what they weighed when they were learned.

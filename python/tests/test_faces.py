@@ -310,3 +310,28 @@ def test_growth_is_ready_for_a_data_frame(clusters):
         frame = pandas.DataFrame(model.fit(X, y).growth_)
         assert {"task", "nodes"} <= set(frame.columns) and len(frame) >= 1
         assert frame["nodes"].iloc[-1] == model.size_["nodes"]
+
+
+def test_same_suspects_and_questions(clusters, command_line, tmp_path):
+    """Wrong labels and rows worth one are the same rows in Python and on the command line."""
+    X, y = clusters
+    X, y = X[y < 3], y[y < 3]
+    wrong = [4, 17, 30]
+    y = y.copy()
+    y[wrong] = (y[wrong] + 1) % 3
+    model = Consolidation().fit(X, y)
+    model.save(tmp_path / "model.aact")
+    np.savez(tmp_path / "rows.npz", features=X, labels=y)
+    found = model.suspect(X, y, count=10)
+    assert sorted(one["row"] for one in found[:3]) == wrong
+    assert all(isinstance(one["label"], int) and one["label"] != one["class"] for one in found)
+    assert 0 < found.share < 0.5
+    lines = command_line("suspect", "rows.npz", "--model", "model.aact", "--count", 10, "--json").splitlines()
+    assert [json.loads(line)["row"] for line in lines] == [one["row"] for one in found]
+    assert json.loads(lines[0])["wrong"] == pytest.approx(found[0]["wrong"])
+    asked = command_line("ask", "model.aact", "rows.npz", "--count", 7, "--json").splitlines()
+    assert [json.loads(line)["row"] for line in asked] == model.ask(X, count=7).tolist()
+    with pytest.raises(autoactivator.error.CannotDoubtError, match="keeps no rows"):
+        Consolidation(private=True).fit(X, y).suspect(X, y)
+    with pytest.raises(autoactivator.error.ParameterError, match="count"):
+        model.ask(X, count=0)

@@ -56,6 +56,10 @@ pub enum Command {
     Predict(PredictArgs),
     /// Evaluate a model file on rows whose class is known
     Eval(EvalArgs),
+    /// Rank rows by how little their label is believed: wrong labels come first
+    Suspect(SuspectArgs),
+    /// Choose the rows that are most worth a label
+    Ask(AskArgs),
     /// Compute the features of images once, or write a table in another format
     Features(FeaturesArgs),
     /// Show what a model file holds
@@ -282,6 +286,62 @@ pub struct EvalArgs {
 
     #[command(flatten)]
     pub rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct SuspectArgs {
+    #[command(flatten)]
+    pub rows: RowsArgs,
+
+    /// Judge by this model; rows that it has learned are judged as if it had not. Without it, rows are judged by each other
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+
+    /// The N most doubtful rows [default: all rows for which another class is more probable]
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    pub count: Option<usize>,
+
+    /// One JSON object per line instead of csv
+    #[arg(long, help_heading = "Outputs")]
+    pub json: bool,
+
+    /// Write the rows to this file instead of stdout, replacing it if it exists
+    #[arg(short, long, value_name = "FILE", help_heading = "Outputs")]
+    pub output: Option<PathBuf>,
+
+    /// Also write a page that shows the rows
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
+    pub page: Option<PathBuf>,
+
+    /// Also write a copy of the table, or a list of the images or sentences, in which labels that are more likely wrong than
+    /// right are replaced: .csv, and .parquet or .arrow for a table
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
+    pub fix: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct AskArgs {
+    /// The model file
+    pub model: PathBuf,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
+
+    /// Number of rows
+    #[arg(long, value_name = "N", default_value = "20", value_parser = above_zero)]
+    pub count: usize,
+
+    /// One JSON object per line instead of csv
+    #[arg(long, help_heading = "Outputs")]
+    pub json: bool,
+
+    /// Write the rows to this file instead of stdout, replacing it if it exists
+    #[arg(short, long, value_name = "FILE", help_heading = "Outputs")]
+    pub output: Option<PathBuf>,
+
+    /// Also write a page that shows the rows
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
+    pub page: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ mod terminal;
 
 mod answers;
 mod args;
+mod ask;
 mod backbones;
 #[cfg(feature = "server")]
 mod browser;
@@ -25,6 +26,7 @@ mod exhibits;
 mod extract;
 #[cfg(feature = "fetch")]
 mod fetching;
+mod gallery;
 mod given;
 mod image_args;
 mod inspect;
@@ -43,7 +45,9 @@ mod run;
 #[cfg(feature = "server")]
 mod serve;
 mod short_help;
+mod shown;
 mod stdin;
+mod suspect;
 mod text_args;
 mod texts;
 #[cfg(feature = "server")]
@@ -102,6 +106,8 @@ fn execute(command: &Command) -> anyhow::Result<()> {
         Command::Learn(args) => learn::learn(args),
         Command::Predict(args) => predict::predict(args),
         Command::Eval(args) => eval::eval(args),
+        Command::Suspect(args) => suspect::suspect(args),
+        Command::Ask(args) => ask::ask(args),
         Command::Features(args) => extract::features(args),
         Command::Inspect(args) => inspect::inspect(args),
         Command::Memory(command) => memory::memory(command),

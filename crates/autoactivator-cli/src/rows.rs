@@ -236,6 +236,30 @@ impl<'a> RowSource<'a> {
         images.iter().map(|image| image.path.as_path())
     }
 
+    /// The file of the image with this name; none for rows that are not images.
+    pub fn image_file(&self, name: &str) -> Option<&Path> {
+        let Content::Images(images) = &self.content else {
+            return None;
+        };
+        let mut files = images.folder.images().iter();
+        files
+            .find(|file| file.name == name)
+            .map(|file| file.path.as_path())
+    }
+
+    /// The sentences themselves; none for rows that are not sentences.
+    pub fn sentences(&self) -> Result<Option<SentenceBatches>> {
+        Ok(match &self.content {
+            Content::Texts(texts) => Some(texts.source.sentences()?),
+            _ => None,
+        })
+    }
+
+    /// Whether rows are computed from images or sentences.
+    pub fn are_computed(&self) -> bool {
+        matches!(self.content, Content::Images(_) | Content::Texts(_))
+    }
+
     /// The class of each image or sentence, before any feature is computed; nothing for rows that are neither.
     pub fn listed_classes(&self) -> Result<Vec<String>> {
         Ok(match &self.content {
@@ -452,7 +476,8 @@ fn check_among(only: &[String], there: &[&str]) -> Result<()> {
     }
 }
 
-fn with_classes(batch: Batch) -> Result<(Table, Labels)> {
+/// The rows of a batch and their classes; refused if they have none.
+pub fn with_classes(batch: Batch) -> Result<(Table, Labels)> {
     match batch.labelled() {
         Some(labelled) => Ok(labelled?),
         None => bail!(NO_CLASSES),

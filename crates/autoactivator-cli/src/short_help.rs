@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use crate::args::Cli;
 
 /// The options in the short help of each command, by their ids.
-const SHOWN: [(&[&str], &[&str]); 8] = [
+const SHOWN: [(&[&str], &[&str]); 10] = [
     (
         &["run"],
         &[
@@ -69,6 +69,25 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
             "split",
             "data_dir",
         ],
+    ),
+    (
+        &["suspect"],
+        &[
+            "model",
+            "count",
+            "json",
+            "output",
+            "page",
+            "fix",
+            "label",
+            "columns",
+            "text",
+            "backbones",
+        ],
+    ),
+    (
+        &["ask"],
+        &["count", "json", "output", "page", "columns", "text", "backbones"],
     ),
     (
         &["features"],

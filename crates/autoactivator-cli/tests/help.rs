@@ -12,12 +12,14 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 22] = [
     "run",
     "reproduce",
     "learn",
     "predict",
     "eval",
+    "suspect",
+    "ask",
     "features",
     "inspect",
     "memory",

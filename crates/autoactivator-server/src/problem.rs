@@ -127,6 +127,7 @@ impl From<Error> for Problem {
             Error::NoMemory
             | Error::NothingLearned
             | Error::NoUseForWeights
+            | Error::CannotDoubt { .. }
             | Error::CannotReject { .. }
             | Error::OnlyConsolidation { .. } => Self::wrong_model(&kind, message),
             Error::Io { .. } | Error::Locked { .. } | Error::NotSynced { .. } | Error::Replaced { .. } => {

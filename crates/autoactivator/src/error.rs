@@ -160,6 +160,13 @@ pub enum Error {
         reason: &'static str,
     },
 
+    /// Labels to be doubted by a model that cannot judge them yet.
+    #[error("cannot judge labels: {reason}")]
+    CannotDoubt {
+        /// What is missing, and the remedy.
+        reason: &'static str,
+    },
+
     /// A prediction before anything was learned.
     #[error("nothing has been learned yet: learn a task first")]
     NothingLearned,

@@ -15,6 +15,7 @@ mod resample;
 mod resize;
 mod rgb;
 mod split;
+mod thumbnail;
 
 pub use decode::decode;
 pub(crate) use decode::decode_within;
@@ -23,3 +24,4 @@ pub use list::names_images;
 pub use pixels::Pixels;
 pub(crate) use resize::square;
 pub use rgb::RgbImage;
+pub use thumbnail::{drawn, thumbnail};

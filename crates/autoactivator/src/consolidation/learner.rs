@@ -463,9 +463,7 @@ impl Consolidation {
         }
         let pool = self.recruited_pool(self.pool.as_deref().ok_or(Error::NothingLearned)?);
         if self.n_changes().is_none() {
-            let witnesses = self.memory.witnesses.in_use().len();
-            let (n_nodes, n_classes) = (self.recruited.len(), self.memory.classes.len());
-            cost::check(n_nodes, self.memory.gram.n_directions(), n_classes, witnesses)?;
+            self.check_cost()?;
         }
         let solution = if self.memory.witnesses.in_use().is_empty() {
             self.by_sums()
@@ -477,15 +475,9 @@ impl Consolidation {
             readout,
             calibration,
             unknown,
-        } = solution.filter(|_| !is_stopped()).ok_or_else(|| {
-            if is_stopped() {
-                return Error::Interrupted;
-            }
-            Error::NotSolvable {
-                place: "the readout".to_owned(),
-                ridge: params.ridge.unwrap_or(params.shrinkage),
-            }
-        })?;
+        } = solution
+            .filter(|_| !is_stopped())
+            .ok_or_else(|| unsolved(params.ridge.unwrap_or(params.shrinkage)))?;
         Ok(Deployed {
             readout,
             pool,
@@ -613,7 +605,22 @@ impl Consolidation {
         h
     }
 
-    fn wanted(&self) -> Wanted {
+    /// The sums of the recruited nodes about their mean, all rows included.
+    pub(super) fn centred(&self) -> Result<Centred, Error> {
+        self.check_cost()?;
+        let mut settled = self.memory.clone();
+        settled.gram.settle();
+        Ok(Centred::new(&settled, &self.recruited))
+    }
+
+    /// Refuses a solve that does not fit into memory.
+    fn check_cost(&self) -> Result<(), Error> {
+        let witnesses = self.memory.witnesses.in_use().len();
+        let (n_nodes, n_classes) = (self.recruited.len(), self.memory.classes.len());
+        cost::check(n_nodes, self.memory.gram.n_directions(), n_classes, witnesses)
+    }
+
+    pub(super) fn wanted(&self) -> Wanted {
         Wanted {
             kind: self.params.readout,
             ridge: self.params.ridge,
@@ -718,15 +725,29 @@ impl Consolidation {
     }
 }
 
+/// Why a solve with this ridge constant came to nothing.
+pub(super) fn unsolved(ridge: f64) -> Error {
+    if is_stopped() {
+        return Error::Interrupted;
+    }
+    Error::NotSolvable {
+        place: "the readout".to_owned(),
+        ridge,
+    }
+}
+
 /// Node outputs of witnesses.
-fn outputs_of(pool: &dyn Pool, witnesses: &[&Witness], precision: Precision) -> Table {
+pub(super) fn outputs_of(pool: &dyn Pool, witnesses: &[&Witness], precision: Precision) -> Table {
     let rows = witnesses.iter().flat_map(|witness| witness.row.iter().copied());
     let rows = Table::from_whole_rows(rows.collect(), pool.n_inputs());
     pool.outputs(rows.rows(), precision)
 }
 
 /// Reports the number of rows added to the observer, and stops if it asks to; `of` is the total, where known.
-fn watched(observer: &mut dyn Observer, of: Option<usize>) -> impl FnMut(usize) -> Result<(), Error> {
+pub(super) fn watched(
+    observer: &mut dyn Observer,
+    of: Option<usize>,
+) -> impl FnMut(usize) -> Result<(), Error> {
     let mut observed = 0;
     move |rows| {
         if observer.interrupted() {

@@ -23,6 +23,7 @@
 //! # Ok::<(), autoactivator::Error>(())
 //! ```
 
+mod ask;
 mod binding;
 mod calibration;
 mod cost;
@@ -44,12 +45,14 @@ mod partial;
 mod pending;
 mod readout;
 mod slot;
+mod suspect;
 mod triangle;
 mod unknown;
 mod unlearn;
 mod whitening;
 mod witness;
 
+pub use ask::{MOST_ASKED, Question};
 pub use binding::Binding;
 pub use calibration::Calibration;
 pub use deployed::{Contributions, Deployed};
@@ -64,6 +67,7 @@ pub(crate) use pack_partial::NAME as PARTIAL;
 pub use params::{ConsolidationParams, Prior, ReadoutKind};
 pub use partial::{Partial, Share};
 pub use readout::{Blend, Centred, Readout, Solution, Wanted};
+pub use suspect::{Membership, Suspect, Suspects};
 pub use unknown::{Unknown, Usual};
 pub use whitening::Whitening;
 pub use witness::{Witness, Witnesses};

@@ -35,6 +35,17 @@ pub struct Witness {
     pub row: Vec<f32>,
 }
 
+/// Whether a row was learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum LookedUp<'a> {
+    /// It was, as this witness.
+    Learned(&'a Witness),
+    /// It was not.
+    Never,
+    /// A row with this hash would not have been kept.
+    Untold,
+}
+
 impl Witness {
     /// A row of the class at `place`.
     pub fn new(row: &[f32], place: u32, copies: f64, weight: f64) -> Self {
@@ -101,6 +112,38 @@ impl Witnesses {
     /// The rows to judge by: those with the lowest hashes, at most half the capacity.
     pub fn in_use(&self) -> &[Witness] {
         &self.rows[..self.rows.len().min(self.capacity.div_ceil(2))]
+    }
+
+    /// Whether a row was learned, as far as the rows that are kept can tell. Of the classes that it may have been learned
+    /// for, the one at `place` comes first.
+    pub(crate) fn look_up(&self, row: &[f32], place: Option<u32>) -> LookedUp<'_> {
+        let hash = hash(row);
+        if self.capacity == 0 || hash > self.bound {
+            return LookedUp::Untold;
+        }
+        let first = self.rows.partition_point(|witness| witness.hash < hash);
+        let alike = || {
+            self.rows[first..]
+                .iter()
+                .take_while(|witness| witness.hash == hash)
+        };
+        let same = alike().find(|witness| Some(witness.place) == place);
+        match same.or_else(|| alike().next()) {
+            Some(witness) => LookedUp::Learned(witness),
+            None => LookedUp::Never,
+        }
+    }
+
+    /// What a row of each of `n_classes` classes weighs on average; 1 where none is kept.
+    pub(crate) fn usual_units(&self, n_classes: usize) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); n_classes];
+        for witness in &self.rows {
+            let (units, rows) = &mut sums[witness.place as usize];
+            *units += witness.unit();
+            *rows += 1.0;
+        }
+        let mean = |(units, rows): (f64, f64)| if rows > 0.0 { units / rows } else { 1.0 };
+        sums.into_iter().map(mean).collect()
     }
 
     /// Number of floats kept.
@@ -213,7 +256,7 @@ impl Witnesses {
 }
 
 /// A hash of a row's values that is the same on every machine.
-fn hash(row: &[f32]) -> u64 {
+pub(super) fn hash(row: &[f32]) -> u64 {
     let mixed = |h: u64| {
         let h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -255,6 +298,24 @@ mod tests {
         let other = [3.0, 0.500_000_1];
         let other = Rows::new(&other, 2).unwrap();
         assert_eq!(witnesses.remove(other, &[0], |_| (1.0, 1.0)), Some(0));
+    }
+
+    #[test]
+    fn rows_that_are_kept_tell_whether_others_were_learned() {
+        let witnesses = taken(0..1000, 64);
+        let told = |i: f32, place: u32| witnesses.look_up(&[i, 0.5], Some(place));
+        let places = |i: usize| (i % 3) as u32;
+        let learned = (0..1000).filter(|&i| matches!(told(i as f32, places(i)), LookedUp::Learned(_)));
+        assert_eq!(learned.count(), 64);
+        let never = (1000..9000)
+            .filter(|&i| told(i as f32, 0) == LookedUp::Never)
+            .count();
+        assert!((300..800).contains(&never), "a fair share of the others: {never}");
+        let kept = &witnesses.kept()[0];
+        let as_other = witnesses.look_up(&kept.row, Some(kept.place + 1));
+        assert_eq!(as_other, LookedUp::Learned(kept), "whatever it is called now");
+        assert_eq!(Witnesses::new(0).look_up(&[1.0, 0.5], None), LookedUp::Untold);
+        assert_eq!(witnesses.usual_units(4), [1.0; 4]);
     }
 
     #[test]

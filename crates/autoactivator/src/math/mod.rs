@@ -30,8 +30,8 @@ pub use linalg::{
 pub use panels::Panels;
 pub use rng::{Random, Stream};
 pub use room::there_is_room;
-pub(crate) use scores::softmax;
 pub use scores::{argmax, argmax_among};
+pub(crate) use scores::{log_softmax, softmax};
 pub use simd::instruction_set;
 pub(crate) use simd::vectorised;
 pub use span::{Span, dot};

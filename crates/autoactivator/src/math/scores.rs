@@ -25,3 +25,12 @@ pub(crate) fn softmax(scores: impl Iterator<Item = f64> + Clone, scale: f64) -> 
     let sum: f64 = weights.clone().sum();
     weights.map(move |w| w / sum)
 }
+
+/// The logarithm of softmax(scores).
+pub(crate) fn log_softmax(mut scores: Vec<f64>) -> Vec<f64> {
+    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = scores.iter().map(|s| (s - highest).exp()).sum();
+    let whole = highest + sum.ln();
+    scores.iter_mut().for_each(|s| *s -= whole);
+    scores
+}

@@ -62,22 +62,44 @@ impl Judge<'_> {
 
     /// The scores that are weighed: of discriminant analysis and ridge. Where both are, ridge is read as lift.
     pub fn methods(&self, left_out: &LeftOut, jury: &Jury<'_>, belief: Belief) -> (Vec<Matrix<f64>>, Lift) {
-        let centred = self.centred;
-        let counts = &centred.counts;
-        let of_each = |score: &(dyn Fn(usize, usize) -> f64 + Sync)| {
-            Matrix::filled(left_out.ridge.n_rows(), left_out.ridge.n_cols(), score)
+        let counts = &self.centred.counts;
+        if self.wanted.kind != ReadoutKind::Blend {
+            let none = Lift::none(counts.len());
+            return (self.scores(left_out, jury, belief, &none), none);
+        }
+        let (lift, scores) = Lift::judge(left_out, jury, counts);
+        (vec![self.likely(left_out, jury, belief), scores], lift)
+    }
+
+    /// The same scores where it is known how lifts are read.
+    pub fn scores(
+        &self,
+        left_out: &LeftOut,
+        jury: &Jury<'_>,
+        belief: Belief,
+        lift: &Lift,
+    ) -> Vec<Matrix<f64>> {
+        let ridge = || {
+            Matrix::filled(left_out.ridge.n_rows(), left_out.ridge.n_cols(), |i, c| {
+                left_out.ridge[(i, c)] * self.centred.target(c)
+            })
         };
-        let lda = || of_each(&|i, c| left_out.likely(i, c, jury.witnesses[i], counts, belief));
-        let ridge = || of_each(&|i, c| left_out.ridge[(i, c)] * centred.target(c));
-        let none = Lift::none(counts.len());
         match self.wanted.kind {
             ReadoutKind::Blend => {
-                let (lift, scores) = Lift::judge(left_out, jury, counts);
-                (vec![lda(), scores], lift)
+                let lifts = left_out.lifts(jury, &self.centred.counts);
+                vec![self.likely(left_out, jury, belief), lift.scores(lifts)]
             }
-            ReadoutKind::Ridge => (vec![ridge()], none),
-            ReadoutKind::Lda | ReadoutKind::NearestMean => (vec![lda()], none),
+            ReadoutKind::Ridge => vec![ridge()],
+            ReadoutKind::Lda | ReadoutKind::NearestMean => vec![self.likely(left_out, jury, belief)],
         }
+    }
+
+    /// The scores by discriminant analysis.
+    fn likely(&self, left_out: &LeftOut, jury: &Jury<'_>, belief: Belief) -> Matrix<f64> {
+        let counts = &self.centred.counts;
+        Matrix::filled(left_out.ridge.n_rows(), left_out.ridge.n_cols(), |i, c| {
+            left_out.likely(i, c, jury.witnesses[i], counts, belief)
+        })
     }
 
     /// What the prior that is asked for adds to the score of each class.

@@ -113,13 +113,18 @@ impl<'a> Jury<'a> {
 
     /// The weights of `scores` under which the classes of the witnesses are most likely, looked for from `start` on.
     pub fn weigh(&self, scores: &[Matrix<f64>], start: Option<&[f64]>) -> Weighed {
+        self.weigh_counting(&self.copies(), scores, start)
+    }
+
+    /// The same, where each witness counts as often as `copies` says.
+    pub fn weigh_counting(&self, copies: &[f64], scores: &[Matrix<f64>], start: Option<&[f64]>) -> Weighed {
         let judged = self.judged(scores[0].n_cols());
         let place = |place: u32| judged.partition_point(|&c| c < place as usize) as u32;
         let scores = scores.iter().map(|scores| scores.gather(judged.iter().copied()));
         let among_judged = Judged {
             scores: scores.collect(),
             places: &self.places().into_iter().map(place).collect::<Vec<u32>>(),
-            copies: &self.copies(),
+            copies,
             offsets: judged.iter().map(|&c| self.seen[c]).collect(),
         };
         among_judged.weigh(start)
@@ -155,13 +160,13 @@ impl<'a> Jury<'a> {
     }
 
     /// How often each witness counts.
-    fn copies(&self) -> Vec<f64> {
+    pub fn copies(&self) -> Vec<f64> {
         self.witnesses.iter().map(|witness| witness.copies).collect()
     }
 }
 
 /// Places of the witnesses whose class has other rows.
-fn usable(counts: &[f64], witnesses: &[Witness]) -> Vec<usize> {
+pub fn usable(counts: &[f64], witnesses: &[Witness]) -> Vec<usize> {
     let can = |w: &Witness| counts[w.place as usize] - w.unit() > 1e-6;
     (0..witnesses.len()).filter(|&i| can(&witnesses[i])).collect()
 }

@@ -36,18 +36,30 @@ impl LeftOut {
     pub fn new(seen: &Seen<'_>) -> Option<Self> {
         let rows = (0..seen.u.n_rows()).into_par_iter().map(|i| Row::new(seen, i));
         let rows: Option<Vec<Row>> = rows.collect();
-        let rows = rows?;
+        Some(Self::of(seen, &rows?))
+    }
+
+    /// The same, where the scores of a row that determines its own answer are not numbers.
+    pub fn with_gaps(seen: &Seen<'_>) -> Self {
+        let gap = || Row::gap(seen.u.n_cols());
+        let rows = (0..seen.u.n_rows())
+            .into_par_iter()
+            .map(|i| Row::new(seen, i).unwrap_or_else(gap));
+        Self::of(seen, &rows.collect::<Vec<Row>>())
+    }
+
+    fn of(seen: &Seen<'_>, rows: &[Row]) -> Self {
         let of_each = |value: &(dyn Fn(&Row, usize) -> f64 + Sync)| {
             Matrix::filled(rows.len(), seen.u.n_cols(), |i, c| value(&rows[i], c))
         };
-        Some(Self {
+        Self {
             n_rows: seen.n_rows(),
             evidence: of_each(&|row, c| row.evidence[c]),
             lengths: of_each(&|row, c| row.lengths[c]),
             ridge: of_each(&|row, c| row.ridge[c]),
             own: rows.iter().map(|row| row.own).collect(),
             apart: rows.iter().map(|row| row.apart).collect(),
-        })
+        }
     }
 
     /// Squared distance of witness `i` from the mean of the class at `c`.
@@ -71,6 +83,13 @@ impl LeftOut {
         self.ridge[(i, c)] * (self.n_rows - witness.unit()) / others(c, witness, counts).max(NO_ROWS) - 1.0
     }
 
+    /// The lift of each class of `counts` rows for the members of `jury`, `(n_witnesses, n_classes)`.
+    pub fn lifts(&self, jury: &Jury<'_>, counts: &[f64]) -> Matrix<f64> {
+        Matrix::filled(jury.witnesses.len(), counts.len(), |i, c| {
+            self.lift(i, c, jury.witnesses[i], counts)
+        })
+    }
+
     /// d²/(1 + 1/n) to the own class, on average: how far rows lie from the mean of their class.
     pub fn spread(&self, jury: &Jury<'_>, counts: &[f64]) -> f64 {
         jury.mean(|i, witness| {
@@ -90,6 +109,17 @@ struct Row {
 }
 
 impl Row {
+    /// Of a witness about which nothing can be said.
+    fn gap(n_classes: usize) -> Self {
+        Self {
+            evidence: vec![f64::NAN; n_classes],
+            lengths: vec![f64::NAN; n_classes],
+            own: f64::NAN,
+            ridge: vec![f64::NAN; n_classes],
+            apart: f64::NAN,
+        }
+    }
+
     /// Of witness `i`; `None` if it determines its own answer.
     fn new(seen: &Seen<'_>, i: usize) -> Option<Self> {
         let Seen { u, fitted, .. } = seen;

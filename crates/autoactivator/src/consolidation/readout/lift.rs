@@ -43,15 +43,19 @@ impl Lift {
     /// The scores of left-out witnesses by lift, and how they were read. Half of the lift that rows of a class have is as
     /// likely one of them as not.
     pub fn judge(left_out: &LeftOut, jury: &Jury<'_>, counts: &[f64]) -> (Self, Matrix<f64>) {
-        let mut lifts = Matrix::filled(jury.witnesses.len(), counts.len(), |i, c| {
-            left_out.lift(i, c, jury.witnesses[i], counts)
-        });
+        let lifts = left_out.lifts(jury, counts);
         let lift = Self::new(&lifts, jury, counts);
-        for c in 0..counts.len() {
+        let scores = lift.scores(lifts);
+        (lift, scores)
+    }
+
+    /// Scores of lifts, `(n_witnesses, n_classes)`.
+    pub fn scores(&self, mut lifts: Matrix<f64>) -> Matrix<f64> {
+        for c in 0..lifts.n_cols() {
             let scores = lifts.col_mut(c).iter_mut();
-            scores.for_each(|score| *score = lift.score(c, *score));
+            scores.for_each(|score| *score = self.score(c, *score));
         }
-        (lift, lifts)
+        lifts
     }
 
     /// Score of the class at `c`.

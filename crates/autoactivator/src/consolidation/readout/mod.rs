@@ -4,18 +4,22 @@
 //! row, `left_out` says what the witnesses would have got had they not been learned, `belief` how far the mean of few
 //! rows can be trusted, `lift` what ridge says of classes of few rows, `jury` and `blend` weigh ridge and discriminant
 //! analysis, `newcomer` speaks for classes of one row, and `solve` looks for the constant. Without, `sums` does what sums
-//! alone allow.
+//! alone allow. `examiner` lays any rows beside what was solved, and `doubter` judges their labels, with `noise`, which
+//! allows for wrong ones.
 
 mod belief;
 mod blend;
 mod centred;
 mod confidence;
+mod doubter;
 mod evidence;
+mod examiner;
 mod judgement;
 mod jury;
 mod left_out;
 mod lift;
 mod newcomer;
+mod noise;
 mod seen;
 mod solve;
 mod sums;
@@ -23,8 +27,10 @@ mod warm;
 
 pub(super) use belief::Belief;
 pub use centred::Centred;
+pub(super) use doubter::{Doubter, Opinion};
 pub(super) use jury::Jury;
 pub(super) use left_out::{LeftOut, left_out_distance};
+pub(super) use noise::wrong;
 pub(super) use seen::Seen;
 pub(super) use solve::is_followed;
 pub use solve::{Solution, Wanted};

@@ -167,11 +167,8 @@ impl Search<'_> {
         f64::from(best) + lowest_between(at(best - 1), at(best), at(best + 1))
     }
 
-    /// Whether single precision is enough to judge this constant. It saves little where rows are few, and there a row says much
-    /// about itself, which takes more digits to leave out.
     fn in_single_precision(&self, relative: f64) -> bool {
-        let many = self.around.centred.span.is_none();
-        many && self.wanted.precision == Precision::F32 && relative >= SINGLE_PRECISION
+        in_single_precision(self.around.centred, self.wanted, relative)
     }
 
     fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
@@ -289,6 +286,13 @@ impl Search<'_> {
 pub(in super::super) fn is_followed(kind: ReadoutKind, n_nodes: usize, before: f64, after: f64) -> bool {
     let scatters = matches!(kind, ReadoutKind::Blend | ReadoutKind::Ridge);
     scatters && n_nodes >= WORTH_FOLLOWING && rounded_rows(before) == rounded_rows(after)
+}
+
+/// Whether single precision is enough to judge this constant. It saves little where rows are few, and there a row says much
+/// about itself, which takes more digits to leave out.
+pub(super) fn in_single_precision(centred: &Centred, wanted: Wanted, relative: f64) -> bool {
+    let many = centred.span.is_none();
+    many && wanted.precision == Precision::F32 && relative >= SINGLE_PRECISION
 }
 
 /// Where between -1/2 and 1/2 a parabola is lowest that has these values at -1, 0 and 1, the second the lowest of them;
