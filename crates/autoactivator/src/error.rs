@@ -160,6 +160,13 @@ pub enum Error {
         reason: &'static str,
     },
 
+    /// New classes looked for with a model that cannot tell yet which rows are unlike those it knows.
+    #[error("cannot discover new classes: {reason}")]
+    CannotDiscover {
+        /// What is missing, and the remedy.
+        reason: &'static str,
+    },
+
     /// A prediction before anything was learned.
     #[error("nothing has been learned yet: learn a task first")]
     NothingLearned,

@@ -1,0 +1,122 @@
+//! Discovery: rows that look like no known class, grouped into classes that might be new.
+//!
+//! A [`Discovery`] looks at unlabelled rows and keeps a bounded sample of those that may be unknown. [`Discovery::groups`]
+//! lays them into a `space` that the memory's own sums shape, joins them in a `tree` in which known classes take part, and cuts it
+//! where known classes that are `held_back` come back as groups of their own. [`Groups`] then says of any row which group it is in.
+//!
+//! ```
+//! use autoactivator::prelude::*;
+//! use autoactivator::discovery::Discovery;
+//!
+//! // Two classes are known; rows of a third arrive without a name.
+//! let rows = |x: f32, y: f32| (0..30).flat_map(move |i| [x + (i % 5) as f32 * 0.01, y + (i / 5) as f32 * 0.01]);
+//! let known: Vec<f32> = rows(0.0, 0.0).chain(rows(1.0, 0.0)).collect();
+//! let names = (0..60).map(|i| if i < 30 { "left" } else { "right" });
+//! let mut model = Model::new("consolidation", &serde_json::json!({}))?;
+//! model.learn(Rows::new(&known, 2)?, &Labels::from_names(names), &mut ())?;
+//! let arrived: Vec<f32> = rows(0.005, 0.005).chain(rows(0.5, 1.0)).collect();
+//! let found = model.discover(Rows::new(&arrived, 2)?)?;
+//! assert_eq!(found.groups.len(), 1);
+//! assert!(found.placed[..30].iter().all(|row| row.group.is_none()));
+//! # Ok::<(), Error>(())
+//! ```
+
+mod groups;
+mod held_back;
+mod space;
+mod tree;
+
+pub use groups::{Found, Group, Groups, Nearest, Placed};
+
+use crate::consolidation::{Consolidation, Witnesses};
+use crate::data::{Rows, Table};
+use crate::error::Error;
+use crate::model::Model;
+
+/// Largest number of rows that are grouped; what others do follows from these.
+pub const SAMPLE: usize = 3072;
+
+/// Largest number of floats that are kept of rows.
+const KEPT_FLOATS: usize = 1 << 23;
+
+/// A row is known if more than this share of known rows is at least as strange. Half of all known rows are told apart by
+/// that before anything is grouped; few new ones are.
+const KNOWN: f32 = 0.5;
+
+/// Unlabelled rows that are looked at, in any number of batches.
+pub struct Discovery<'a> {
+    model: &'a Model,
+    learner: &'a Consolidation,
+    sample: Witnesses,
+    n_rows: usize,
+}
+
+impl<'a> Discovery<'a> {
+    /// Begins with no rows. Refuses a model that cannot tell what it does not know.
+    pub fn new(model: &'a Model) -> Result<Self, Error> {
+        let refused = |reason| Err(Error::CannotDiscover { reason });
+        let n_features = model.n_features().ok_or(Error::NothingLearned)?;
+        let learner = model
+            .consolidation()
+            .map_err(|_| model.cannot("discover new classes"))?;
+        if learner.params().private {
+            return refused("a private model keeps no rows to judge by; begin one without `private`");
+        }
+        if model.classes().len() < 2 {
+            return refused("the model knows only one class; learn a second one");
+        }
+        if learner.deployed().is_none_or(|deployed| deployed.unknown.is_none()) {
+            return refused("the model keeps no rows to judge by, or too few of each class; learn more rows");
+        }
+        let room = (KEPT_FLOATS / n_features.max(1)).max(1);
+        Ok(Self {
+            model,
+            learner,
+            sample: Witnesses::new(2 * SAMPLE.min(room)),
+            n_rows: 0,
+        })
+    }
+
+    /// Looks at rows, and keeps some of those that may be unknown: which ones depends on their content alone.
+    pub fn observe(&mut self, x: Rows<'_>) -> Result<(), Error> {
+        let unknown = unknown_rows(self.model, x)?;
+        self.n_rows += x.len();
+        let rows = x.gather(&unknown);
+        let one_class = vec![0; rows.rows().len()];
+        self.sample.add(rows.rows(), &one_class, |_| (1.0, 1.0));
+        Ok(())
+    }
+
+    /// Number of rows that were looked at.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Groups what was looked at. It may take seconds; it ends early if the work of this thread is stopped.
+    pub fn groups(&self) -> Result<Groups<'a>, Error> {
+        Groups::find(self.model, self.learner, self.sample.in_use())
+    }
+}
+
+impl Model {
+    /// Groups rows that look like no known class, and says of each row which group it is in.
+    pub fn discover(&self, x: Rows<'_>) -> Result<Found<'_>, Error> {
+        let mut discovery = Discovery::new(self)?;
+        discovery.observe(x)?;
+        let groups = discovery.groups()?;
+        let placed = groups.place(x)?;
+        Ok(Found { groups, placed })
+    }
+}
+
+/// The indices of rows that may be unknown.
+fn unknown_rows(model: &Model, x: Rows<'_>) -> Result<Vec<usize>, Error> {
+    let shares = model.known(x)?;
+    let unknown = shares.iter().enumerate().filter(|(_, share)| **share <= KNOWN);
+    Ok(unknown.map(|(i, _)| i).collect())
+}
+
+/// Rows of equal width as one table.
+fn table<'r>(rows: impl Iterator<Item = &'r [f32]>, n_features: usize) -> Table {
+    Table::from_whole_rows(rows.flatten().copied().collect(), n_features)
+}
