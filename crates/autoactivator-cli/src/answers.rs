@@ -160,7 +160,7 @@ fn csv_line(
 }
 
 /// A csv field, quoted if it needs to be.
-fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     if name.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {

@@ -17,6 +17,7 @@ mod dataset;
 mod defaults;
 #[cfg(feature = "server")]
 mod demo;
+mod discover;
 mod encoders;
 mod eval;
 mod extract;
@@ -73,6 +74,7 @@ fn execute(command: &Command) -> anyhow::Result<()> {
         Command::Learn(args) => learn::learn(args),
         Command::Predict(args) => predict::predict(args),
         Command::Eval(args) => eval::eval(args),
+        Command::Discover(args) => discover::discover(args),
         Command::Features(args) => extract::features(args),
         Command::Inspect(args) => inspect::inspect(args),
         Command::Memory(command) => memory::memory(command),

@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use autoactivator::{ImageShape, Labels, Model, Source, Table, counted};
 use autoactivator_data::dataset::{self, Source as Place};
 use autoactivator_data::origin::{difference, runtimes_of};
+use autoactivator_data::sentences::SentenceBatches;
 use autoactivator_data::table::{NO_CLASSES, Reading};
 use autoactivator_data::text::TextSource;
 use autoactivator_data::{
@@ -214,6 +215,31 @@ impl<'a> RowSource<'a> {
             _ => &[],
         };
         images.iter().map(|image| image.path.as_path())
+    }
+
+    /// The name and the file of each image; nothing for rows that are not images.
+    pub fn images(&self) -> impl Iterator<Item = (String, PathBuf)> {
+        let images = match &self.content {
+            Content::Images(images) => images.folder.images(),
+            _ => &[],
+        };
+        images.iter().map(|image| (image.name.clone(), image.path.clone()))
+    }
+
+    /// Streams the sentences behind the rows, in batches of the same sizes; none for rows that are not sentences.
+    pub fn sentences(&self) -> Result<Option<SentenceBatches>> {
+        Ok(match &self.content {
+            Content::Texts(texts) => Some(texts.source.sentences()?),
+            _ => None,
+        })
+    }
+
+    /// The column of sentences, if they come from a table.
+    pub fn text_column(&self) -> Option<&str> {
+        match &self.content {
+            Content::Texts(texts) => texts.source.column(),
+            _ => None,
+        }
     }
 
     /// The class of each image or sentence, before any feature is computed; nothing for rows that are neither.

@@ -1,0 +1,140 @@
+//! `autoactivator discover`: groups rows that look like no known class, and says which row is in which group.
+//!
+//! All rows go by twice: once to find the groups, once to say of each row where it belongs. Between the two, only a sample is
+//! in memory. After Ctrl-C, the rows that were seen are grouped, and what was found so far is written.
+
+mod inbox;
+mod page;
+mod proposal;
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use autoactivator::discovery::{Discovery, Groups};
+use autoactivator::math::until;
+use autoactivator::{Model, counted};
+use autoactivator_data::{Batch, Part};
+
+use crate::answers::quoted;
+use crate::args::DiscoverArgs;
+use crate::interrupt;
+use crate::output::{NewFolder, Output, Replace, STANDARD, Writer};
+use crate::progress::RowsBar;
+use crate::rows::{Expected, RowSource};
+use proposal::Proposal;
+
+pub fn discover(args: &DiscoverArgs) -> Result<()> {
+    let inputs: [&Path; 2] = [&args.model, &args.rows.rows];
+    let folder = args.output.as_deref();
+    let folder = folder.map(|path| NewFolder::new(path, &inputs)).transpose()?;
+    let model = Model::load(&args.model)?;
+    let mut discovery = Discovery::new(&model)?;
+    if inbox::is_empty(&args.rows.rows) {
+        say!("{}: there are no rows yet", args.rows.name());
+        return Ok(());
+    }
+    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model), &args.model))?;
+    look(&rows, &mut discovery).with_context(|| args.rows.name())?;
+    let n_rows = discovery.n_rows();
+    let groups = if interrupt::requested() {
+        say!("{}: stopped after {}", args.rows.name(), counted(n_rows, "row"));
+        until(|| false, || discovery.groups())?
+    } else {
+        discovery.groups()?
+    };
+    tell(&groups, n_rows);
+    if groups.is_empty() {
+        return Ok(());
+    }
+    let names = names(model.classes(), groups.len());
+    let proposal = Proposal::begin(folder, &rows, &groups, &names)?;
+    place(&rows, n_rows, &groups, &names, proposal).with_context(|| args.rows.name())?;
+    if interrupt::requested() {
+        bail!("interrupted: what was found so far is written");
+    }
+    Ok(())
+}
+
+/// Shows all rows to a discovery, or as many as there are until Ctrl-C.
+fn look(rows: &RowSource<'_>, discovery: &mut Discovery<'_>) -> Result<()> {
+    let bar = bar(rows, rows.n_rows());
+    for batch in rows.batches()? {
+        if interrupt::requested() {
+            break;
+        }
+        discovery.observe(batch?.x.rows())?;
+        bar.iter().for_each(|bar| bar.show(discovery.n_rows()));
+    }
+    Ok(())
+}
+
+/// A progress bar; images and sentences have their own.
+fn bar(rows: &RowSource<'_>, n_rows: Option<usize>) -> Option<RowsBar> {
+    rows.computed_features().is_none().then(|| RowsBar::new(n_rows))
+}
+
+/// Says where each of the first rows belongs: on stdout, and in the folder of the proposal.
+fn place(
+    rows: &RowSource<'_>,
+    n_rows: usize,
+    groups: &Groups<'_>,
+    names: &[String],
+    mut proposal: Proposal<'_>,
+) -> Result<()> {
+    let mut list = Output::new(Path::new(STANDARD), &[], Replace::Files)?.create()?;
+    writeln!(list, "row,name,class,likeness")?;
+    let bar = bar(rows, Some(n_rows));
+    let stopped_before = interrupt::requested();
+    let mut sentences = rows.sentences()?;
+    let mut done = 0;
+    for batch in rows.batches()? {
+        if done >= n_rows || (interrupt::requested() && !stopped_before) {
+            break;
+        }
+        let batch = batch?;
+        let texts = sentences.as_mut().and_then(Iterator::next).transpose()?;
+        let placed = groups.place(batch.x.rows())?;
+        list_rows(&mut list, &batch, &placed, names, done)?;
+        proposal.take(&batch, texts.map(|texts| texts.texts), &placed, done)?;
+        done += batch.len();
+        bar.iter().for_each(|bar| bar.show(done));
+    }
+    drop(bar);
+    list.finish()?;
+    proposal.finish(done)
+}
+
+/// Lists the rows of a batch that are in a group; `first` is the number of its first row.
+fn list_rows(
+    list: &mut Writer,
+    batch: &Batch,
+    placed: &[autoactivator::discovery::Placed],
+    names: &[String],
+    first: usize,
+) -> Result<()> {
+    for (at, placed) in placed.iter().enumerate() {
+        if let Some(group) = placed.group {
+            let name = batch.names.as_ref().map(|names| quoted(&names[at]));
+            let (name, likeness) = (name.unwrap_or_default(), placed.likeness);
+            writeln!(list, "{},{name},{},{likeness:.3}", first + at, names[group])?;
+        }
+    }
+    Ok(())
+}
+
+/// Says what was found.
+fn tell(groups: &Groups<'_>, n_rows: usize) {
+    let rows = counted(n_rows, "row");
+    match groups.len() {
+        0 => say!("{rows}: nothing that looks like a new class"),
+        n => say!("{rows}: {} may be new", counted(n, "class")),
+    }
+}
+
+/// A name for each group that no known class has, since a class of that name would learn its rows.
+fn names(known: &[String], n_groups: usize) -> Vec<String> {
+    let names = (1..).map(|number| format!("group-{number}"));
+    let free = names.filter(|name| !known.contains(name));
+    free.take(n_groups).collect()
+}
