@@ -223,7 +223,9 @@ impl<'a> RowSource<'a> {
             Content::Images(images) => images.folder.images(),
             _ => &[],
         };
-        images.iter().map(|image| (image.name.clone(), image.path.clone()))
+        images
+            .iter()
+            .map(|image| (image.name.clone(), image.path.clone()))
     }
 
     /// Streams the sentences behind the rows, in batches of the same sizes; none for rows that are not sentences.

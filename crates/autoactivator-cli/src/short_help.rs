@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use crate::args::Cli;
 
 /// The options in the short help of each command, by their ids.
-const SHOWN: [(&[&str], &[&str]); 8] = [
+const SHOWN: [(&[&str], &[&str]); 9] = [
     (
         &["run"],
         &[
@@ -60,6 +60,18 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
         &["eval"],
         &[
             "json",
+            "label",
+            "columns",
+            "text",
+            "backbones",
+            "split",
+            "data_dir",
+        ],
+    ),
+    (
+        &["discover"],
+        &[
+            "output",
             "label",
             "columns",
             "text",

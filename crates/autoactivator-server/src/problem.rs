@@ -126,6 +126,7 @@ impl From<Error> for Problem {
             | Error::NothingLearned
             | Error::NoUseForWeights
             | Error::CannotReject { .. }
+            | Error::CannotDiscover { .. }
             | Error::OnlyConsolidation { .. } => Self::wrong_model(&kind, message),
             Error::Io { .. } | Error::Locked { .. } | Error::NotSynced { .. } | Error::Replaced { .. } => {
                 Self::unavailable(&kind, message)

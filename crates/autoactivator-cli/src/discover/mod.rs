@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::discovery::{Discovery, Groups};
+use autoactivator::discovery::{Discovery, Groups, Placed};
 use autoactivator::math::until;
 use autoactivator::{Model, counted};
 use autoactivator_data::{Batch, Part};
@@ -47,9 +47,8 @@ pub fn discover(args: &DiscoverArgs) -> Result<()> {
     if groups.is_empty() {
         return Ok(());
     }
-    let names = names(model.classes(), groups.len());
-    let proposal = Proposal::begin(folder, &rows, &groups, &names)?;
-    place(&rows, n_rows, &groups, &names, proposal).with_context(|| args.rows.name())?;
+    let proposal = Proposal::begin(folder, &rows, &groups)?;
+    place(&rows, n_rows, &groups, proposal).with_context(|| args.rows.name())?;
     if interrupt::requested() {
         bail!("interrupted: what was found so far is written");
     }
@@ -75,13 +74,7 @@ fn bar(rows: &RowSource<'_>, n_rows: Option<usize>) -> Option<RowsBar> {
 }
 
 /// Says where each of the first rows belongs: on stdout, and in the folder of the proposal.
-fn place(
-    rows: &RowSource<'_>,
-    n_rows: usize,
-    groups: &Groups<'_>,
-    names: &[String],
-    mut proposal: Proposal<'_>,
-) -> Result<()> {
+fn place(rows: &RowSource<'_>, n_rows: usize, groups: &Groups<'_>, mut proposal: Proposal<'_>) -> Result<()> {
     let mut list = Output::new(Path::new(STANDARD), &[], Replace::Files)?.create()?;
     writeln!(list, "row,name,class,likeness")?;
     let bar = bar(rows, Some(n_rows));
@@ -95,7 +88,7 @@ fn place(
         let batch = batch?;
         let texts = sentences.as_mut().and_then(Iterator::next).transpose()?;
         let placed = groups.place(batch.x.rows())?;
-        list_rows(&mut list, &batch, &placed, names, done)?;
+        list_rows(&mut list, &batch, &placed, groups, done)?;
         proposal.take(&batch, texts.map(|texts| texts.texts), &placed, done)?;
         done += batch.len();
         bar.iter().for_each(|bar| bar.show(done));
@@ -109,15 +102,15 @@ fn place(
 fn list_rows(
     list: &mut Writer,
     batch: &Batch,
-    placed: &[autoactivator::discovery::Placed],
-    names: &[String],
+    placed: &[Placed],
+    groups: &Groups<'_>,
     first: usize,
 ) -> Result<()> {
     for (at, placed) in placed.iter().enumerate() {
         if let Some(group) = placed.group {
             let name = batch.names.as_ref().map(|names| quoted(&names[at]));
             let (name, likeness) = (name.unwrap_or_default(), placed.likeness);
-            writeln!(list, "{},{name},{},{likeness:.3}", first + at, names[group])?;
+            writeln!(list, "{},{name},{},{likeness:.3}", first + at, groups[group].name)?;
         }
     }
     Ok(())
@@ -130,11 +123,4 @@ fn tell(groups: &Groups<'_>, n_rows: usize) {
         0 => say!("{rows}: nothing that looks like a new class"),
         n => say!("{rows}: {} may be new", counted(n, "class")),
     }
-}
-
-/// A name for each group that no known class has, since a class of that name would learn its rows.
-fn names(known: &[String], n_groups: usize) -> Vec<String> {
-    let names = (1..).map(|number| format!("group-{number}"));
-    let free = names.filter(|name| !known.contains(name));
-    free.take(n_groups).collect()
 }

@@ -17,7 +17,6 @@ const STYLE: &str = include_str!("page.css");
 /// What the page shows.
 pub(super) struct Groups<'a> {
     pub groups: &'a [Group],
-    pub names: &'a [String],
     /// Number of rows of each group.
     pub sizes: &'a [usize],
     pub typical: &'a [Vec<Typical>],
@@ -36,7 +35,7 @@ pub(super) fn html(shown: &Groups<'_>, folder: &Path) -> String {
         counted(shown.n_rows, "row"),
     );
     for (at, group) in shown.groups.iter().enumerate() {
-        content += &section(group, &shown.names[at], shown.sizes[at], &shown.typical[at], folder);
+        content += &section(group, shown.sizes[at], &shown.typical[at], folder);
     }
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -47,10 +46,10 @@ pub(super) fn html(shown: &Groups<'_>, folder: &Path) -> String {
     )
 }
 
-fn section(group: &Group, name: &str, size: usize, typical: &[Typical], folder: &Path) -> String {
+fn section(group: &Group, size: usize, typical: &[Typical], folder: &Path) -> String {
     let mut section = format!(
         "<section>\n<h2>{}</h2>\n<p>{}, tightness {:.2}. {}</p>\n<ul>\n",
-        escape(name),
+        escape(&group.name),
         counted(size, "row"),
         group.tightness,
         escape(&why(group)),
@@ -60,7 +59,11 @@ fn section(group: &Group, name: &str, size: usize, typical: &[Typical], folder: 
             Shown::Picture(place) => picture(&folder.join(place), place),
             Shown::Text(text) => escape(text),
         };
-        let _ = writeln!(section, "<li title=\"row {}, {:.2} alike\">{shown}</li>", typical.row, typical.likeness);
+        let _ = writeln!(
+            section,
+            "<li title=\"row {}, {:.2} alike\">{shown}</li>",
+            typical.row, typical.likeness
+        );
     }
     section + "</ul>\n</section>\n"
 }

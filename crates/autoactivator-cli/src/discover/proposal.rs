@@ -28,7 +28,6 @@ const SHOWN_FEATURES: usize = 8;
 /// What is written as rows are placed.
 pub(super) struct Proposal<'a> {
     groups: &'a Groups<'a>,
-    names: &'a [String],
     folder: Option<PathBuf>,
     rows: Rows,
     /// Of each group: how many rows it has, and those that are most like it.
@@ -63,20 +62,14 @@ enum Rows {
 
 impl<'a> Proposal<'a> {
     /// Makes the folder, if there is to be one.
-    pub fn begin(
-        folder: Option<NewFolder>,
-        source: &RowSource<'_>,
-        groups: &'a Groups<'a>,
-        names: &'a [String],
-    ) -> Result<Self> {
+    pub fn begin(folder: Option<NewFolder>, source: &RowSource<'_>, groups: &'a Groups<'a>) -> Result<Self> {
         let folder = folder.map(NewFolder::create).transpose()?;
         let rows = match &folder {
             None => Rows::Nowhere,
-            Some(folder) => Rows::begin(folder, source, names)?,
+            Some(folder) => Rows::begin(folder, source, groups)?,
         };
         Ok(Self {
             groups,
-            names,
             folder,
             rows,
             sizes: vec![0; groups.len()],
@@ -97,7 +90,7 @@ impl<'a> Proposal<'a> {
         let grouped: Vec<(usize, usize, f32)> = grouped.collect();
         for &(at, group, _) in &grouped {
             self.sizes[group] += 1;
-            let class = &self.names[group];
+            let class = &self.groups[group].name;
             match &mut self.rows {
                 Rows::Images(paths) => copy(self.folder.as_deref(), class, batch, at, paths)?,
                 Rows::Sentences(table) => {
@@ -113,7 +106,12 @@ impl<'a> Proposal<'a> {
             let places: Vec<usize> = grouped.iter().map(|&(at, _, _)| at).collect();
             table.write(&Batch {
                 x: batch.x.rows().gather(&places),
-                y: Some(grouped.iter().map(|&(_, group, _)| self.names[group].clone()).collect()),
+                y: Some(
+                    grouped
+                        .iter()
+                        .map(|&(_, group, _)| self.groups[group].name.clone())
+                        .collect(),
+                ),
                 weights: None,
                 names: None,
             })?;
@@ -122,7 +120,7 @@ impl<'a> Proposal<'a> {
             let typical = &mut self.typical[group];
             if typical.len() < SHOWN || typical.last().is_some_and(|last| likeness > last.likeness) {
                 let shown = match (&self.rows, &texts) {
-                    (Rows::Images(_), _) => Shown::Picture(place(&self.names[group], batch, at)),
+                    (Rows::Images(_), _) => Shown::Picture(place(&self.groups[group].name, batch, at)),
                     (_, Some(texts)) => Shown::Text(texts[at].clone()),
                     _ => Shown::Text(described(batch, at)),
                 };
@@ -142,8 +140,8 @@ impl<'a> Proposal<'a> {
             Rows::Table(table) if self.sizes.iter().any(|&size| size > 0) => table.finish()?,
             _ => {}
         }
-        for ((name, group), size) in self.names.iter().zip(self.groups.iter()).zip(&self.sizes) {
-            let nearest = &group.nearest.class;
+        for (group, size) in self.groups.iter().zip(&self.sizes) {
+            let (name, nearest) = (&group.name, &group.nearest.class);
             say!(
                 "{name}: {}, tightness {:.2}, nearest class {nearest}",
                 counted(*size, "row"),
@@ -155,24 +153,27 @@ impl<'a> Proposal<'a> {
         };
         let shown = page::Groups {
             groups: self.groups,
-            names: self.names,
             sizes: &self.sizes,
             typical: &self.typical,
             n_rows,
         };
         let path = folder.join("index.html");
         Output::new(&path, &[], Replace::Nothing)?.write(page::html(&shown, &folder).as_bytes())?;
-        say!("{}: look at it, rename what is a class, and learn {}", path.display(), folder.display());
+        say!(
+            "{}: look at it, rename what is a class, and learn {}",
+            path.display(),
+            folder.display()
+        );
         Ok(())
     }
 }
 
 impl Rows {
-    fn begin(folder: &Path, source: &RowSource<'_>, names: &[String]) -> Result<Self> {
+    fn begin(folder: &Path, source: &RowSource<'_>, groups: &Groups<'_>) -> Result<Self> {
         let images: HashMap<String, PathBuf> = source.images().collect();
         if !images.is_empty() {
-            for name in names {
-                let folder = folder.join(name);
+            for group in groups.iter() {
+                let folder = folder.join(&group.name);
                 fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
             }
             return Ok(Self::Images(images));

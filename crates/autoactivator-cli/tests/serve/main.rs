@@ -8,6 +8,7 @@ mod attack;
 mod common;
 mod contract;
 mod demo;
+mod discover;
 mod documents;
 mod durable;
 mod hostile;

@@ -22,7 +22,11 @@ impl Scatter {
         let sums = memory.moments.gather_rows(nodes);
         let mean = |i: usize| sums.cols().map(|sum| sum[i]).sum::<f64>() / n_rows;
         let mean: Vec<f64> = (0..nodes.len()).map(mean).collect();
-        let roots: Vec<f64> = memory.counts.iter().map(|n| n.max(f64::MIN_POSITIVE).sqrt()).collect();
+        let roots: Vec<f64> = memory
+            .counts
+            .iter()
+            .map(|n| n.max(f64::MIN_POSITIVE).sqrt())
+            .collect();
         let mut within = products(memory, nodes);
         let between = Matrix::from_fn(nodes.len(), roots.len(), |i, c| sums[(i, c)] / roots[c]);
         subtract_gram_lower(&mut within, between.t());

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::held_back::{LEAST, Laid};
 use super::space::{Space, to_unit_length};
 use super::tree::{Seat, Tree};
@@ -32,9 +34,11 @@ pub struct Groups<'a> {
 }
 
 /// What a group is like.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
-    /// Number of rows in the sample that was grouped.
+    /// The name it is proposed under, which no known class has: a class of that name would learn its rows.
+    pub name: String,
+    /// Number of rows of the sample that are in it.
     pub size: usize,
     /// How much alike its rows are: the mean cosine between a row and their mean. 1 if all are the same.
     pub tightness: f32,
@@ -45,7 +49,7 @@ pub struct Group {
 }
 
 /// The known class that a group is most like.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Nearest {
     /// Its name.
     pub class: String,
@@ -79,6 +83,16 @@ pub struct Found<'a> {
     pub placed: Vec<Placed>,
 }
 
+impl Found<'_> {
+    /// Number of rows in each group.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.groups.len()];
+        let grouped = self.placed.iter().filter_map(|placed| placed.group);
+        grouped.for_each(|group| sizes[group] += 1);
+        sizes
+    }
+}
+
 impl std::ops::Deref for Groups<'_> {
     type Target = [Group];
 
@@ -88,11 +102,7 @@ impl std::ops::Deref for Groups<'_> {
 }
 
 impl<'a> Groups<'a> {
-    pub(super) fn find(
-        model: &'a Model,
-        learner: &Consolidation,
-        sample: &[Witness],
-    ) -> Result<Self, Error> {
+    pub(super) fn find(model: &'a Model, learner: &Consolidation, sample: &[Witness]) -> Result<Self, Error> {
         let none = || Self {
             model,
             groups: Vec::new(),
@@ -134,14 +144,17 @@ impl<'a> Groups<'a> {
         let seats = tree.cut(laid.cost(&tree)?);
         let members = settled(&rows, &weights, &space.known, members(&seats));
         let shares = self.model.known(x.rows()).ok()?;
-        for members in &members {
+        let mut groups = Vec::new();
+        let names = free_names(self.model.classes());
+        for (members, name) in members.iter().zip(names) {
             let group = rows.gather(members.iter().copied());
             let centre = centre(&rows, &weights, members);
             let class = best(&product(space.known.t(), centre.view()), 0)?.0;
             let mean = space.known.gather([class]);
             let mut shares: Vec<f32> = members.iter().map(|&row| shares[row]).collect();
             shares.sort_unstable_by(f32::total_cmp);
-            self.groups.push(Group {
+            groups.push(Group {
+                name,
                 size: members.len(),
                 tightness: likeness(&group, &centre),
                 known: shares[shares.len() / 2],
@@ -152,6 +165,7 @@ impl<'a> Groups<'a> {
                 },
             });
         }
+        self.groups = groups;
         self.centres = centres(&rows, &weights, &members);
         self.space = Some(space);
         Some(self)
@@ -175,6 +189,12 @@ impl<'a> Groups<'a> {
         }
         Ok(placed)
     }
+}
+
+/// Names that no known class has.
+fn free_names(known: &[String]) -> impl Iterator<Item = String> {
+    let names = (1..).map(|number| format!("group-{number}"));
+    names.filter(|name| !known.contains(name))
 }
 
 /// Lets rows go to the group or the known class that they are most like, until they stay. Known classes do not move. Groups that are
@@ -212,7 +232,10 @@ fn nearest(rows: &Matrix<f32>, known: &Matrix<f32>, centres: &Matrix<f32>) -> Ve
     let of_row = |row: usize| {
         let known = best(&to_known, row).map_or(-1.0, |(_, likeness)| likeness);
         let group = best(&to_groups, row).filter(|(_, likeness)| *likeness > known);
-        (group.map(|(group, _)| group), group.map_or(known, |(_, likeness)| likeness))
+        (
+            group.map(|(group, _)| group),
+            group.map_or(known, |(_, likeness)| likeness),
+        )
     };
     (0..rows.n_cols()).map(of_row).collect()
 }
@@ -240,7 +263,9 @@ fn keep_large(members: &mut Vec<Vec<usize>>, weights: &[f32]) {
 /// Means of groups, a column of length 1 each.
 fn centres(rows: &Matrix<f32>, weights: &[f32], members: &[Vec<usize>]) -> Matrix<f32> {
     let mut centres = Matrix::zeros(rows.n_rows(), 0);
-    members.iter().for_each(|group| centres.append(&centre(rows, weights, group)));
+    members
+        .iter()
+        .for_each(|group| centres.append(&centre(rows, weights, group)));
     centres
 }
 

@@ -157,7 +157,11 @@ fn typical_size(seats: &[Seat], weights: &[f32]) -> Option<f32> {
             *size = (size.0 + 1, size.1 + weight);
         }
     }
-    let mut sizes: Vec<f32> = sizes.into_values().filter(|size| size.0 >= LEAST).map(|size| size.1).collect();
+    let mut sizes: Vec<f32> = sizes
+        .into_values()
+        .filter(|size| size.0 >= LEAST)
+        .map(|size| size.1)
+        .collect();
     sizes.sort_unstable_by(f32::total_cmp);
     let all: f32 = sizes.iter().sum();
     (all > 0.0).then(|| sizes.iter().map(|size| size * size).sum::<f32>() / all)

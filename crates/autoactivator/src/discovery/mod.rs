@@ -65,7 +65,10 @@ impl<'a> Discovery<'a> {
         if model.classes().len() < 2 {
             return refused("the model knows only one class; learn a second one");
         }
-        if learner.deployed().is_none_or(|deployed| deployed.unknown.is_none()) {
+        if learner
+            .deployed()
+            .is_none_or(|deployed| deployed.unknown.is_none())
+        {
             return refused("the model keeps no rows to judge by, or too few of each class; learn more rows");
         }
         let room = (KEPT_FLOATS / n_features.max(1)).max(1);
@@ -119,4 +122,120 @@ fn unknown_rows(model: &Model, x: Rows<'_>) -> Result<Vec<usize>, Error> {
 /// Rows of equal width as one table.
 fn table<'r>(rows: impl Iterator<Item = &'r [f32]>, n_features: usize) -> Table {
     Table::from_whole_rows(rows.flatten().copied().collect(), n_features)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::data::Labels;
+    use crate::math::{Random, Stream};
+
+    const WIDTH: usize = 12;
+
+    /// Rows around the mean of a class; the same number gives the same class.
+    fn rows(class: usize, n: usize, random: &mut Random) -> Vec<f32> {
+        let mut of_class = Random::new(class as u64, Stream::View);
+        let mean: Vec<f32> = (0..WIDTH).map(|_| 3.0 * of_class.normal()).collect();
+        (0..n * WIDTH)
+            .map(|i| mean[i % WIDTH] + random.normal())
+            .collect()
+    }
+
+    fn model(n_known: usize, parameters: serde_json::Value) -> Model {
+        let mut random = Random::new(1, Stream::Probes);
+        let mut model = Model::new("consolidation", &parameters).unwrap();
+        let x: Vec<f32> = (0..n_known)
+            .flat_map(|class| rows(class, 40, &mut random))
+            .collect();
+        let names: Vec<String> = (0..n_known * 40).map(|i| (i / 40).to_string()).collect();
+        let y = Labels::from_names(names.iter().map(String::as_str));
+        model.learn(Rows::new(&x, WIDTH).unwrap(), &y, &mut ()).unwrap();
+        model
+    }
+
+    fn stream(classes: std::ops::Range<usize>) -> Vec<f32> {
+        let mut random = Random::new(2, Stream::Probes);
+        classes.flat_map(|class| rows(class, 50, &mut random)).collect()
+    }
+
+    #[test]
+    fn new_classes_are_found_and_known_ones_stay_known() {
+        let model = model(8, json!({}));
+        let x = stream(4..13);
+        let found = model.discover(Rows::new(&x, WIDTH).unwrap()).unwrap();
+        assert_eq!(found.groups.len(), 5, "{:?}", &found.groups[..]);
+        assert_eq!(found.sizes().iter().sum::<usize>(), 250);
+        for class in 0..9 {
+            let of_class = &found.placed[50 * class..50 * (class + 1)];
+            assert!(
+                of_class.iter().all(|row| row.group == of_class[0].group),
+                "class {class}"
+            );
+            assert_eq!(of_class[0].group.is_some(), class >= 4, "class {class}");
+        }
+        for group in found.groups.iter() {
+            assert!(
+                group.tightness > group.nearest.likeness && group.known < 0.05,
+                "{group:?}"
+            );
+            assert!(model.classes().contains(&group.nearest.class));
+        }
+    }
+
+    #[test]
+    fn the_order_of_rows_and_how_they_arrive_do_not_matter() {
+        let model = model(6, json!({}));
+        let x = stream(4..9);
+        let x = Rows::new(&x, WIDTH).unwrap();
+        let at_once = model.discover(x).unwrap();
+        let mut backwards = Discovery::new(&model).unwrap();
+        let order: Vec<usize> = (0..x.len()).rev().collect();
+        let reversed = x.gather(&order);
+        for batch in reversed.rows().chunks(7) {
+            backwards.observe(batch).unwrap();
+        }
+        let groups = backwards.groups().unwrap();
+        assert_eq!(&groups[..], &at_once.groups[..]);
+        let mut placed = groups.place(reversed.rows()).unwrap();
+        placed.reverse();
+        let of = |placed: &[Placed]| placed.iter().map(|row| row.group).collect::<Vec<_>>();
+        assert_eq!(of(&placed), of(&at_once.placed));
+    }
+
+    #[test]
+    fn nothing_few_rows_and_known_rows_are_no_groups() {
+        let model = model(6, json!({}));
+        for x in [stream(0..0), stream(7..8)[..WIDTH].to_vec(), stream(0..6)] {
+            let found = model.discover(Rows::new(&x, WIDTH).unwrap()).unwrap();
+            assert!(found.groups.is_empty(), "{:?}", &found.groups[..]);
+            assert!(found.placed.iter().all(|row| row.group.is_none()));
+        }
+        let x = stream(10..14);
+        let found = model.discover(Rows::new(&x, WIDTH).unwrap()).unwrap();
+        assert_eq!(found.groups.len(), 4, "where everything is unknown");
+    }
+
+    #[test]
+    fn a_class_of_the_name_of_a_group_keeps_its_name() {
+        let mut model = model(6, json!({}));
+        model.rename_class("3", "group-1").unwrap();
+        let x = stream(5..8);
+        let found = model.discover(Rows::new(&x, WIDTH).unwrap()).unwrap();
+        let names: Vec<&str> = found.groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(names, ["group-2", "group-3"]);
+    }
+
+    #[test]
+    fn a_model_that_cannot_tell_says_what_to_do() {
+        let refused = |model: &Model| Discovery::new(model).err().unwrap().to_string();
+        let new = Model::new("consolidation", &json!({})).unwrap();
+        assert!(refused(&new).contains("nothing has been learned yet"));
+        assert!(refused(&model(1, json!({}))).contains("learn a second one"));
+        assert!(refused(&model(3, json!({ "private": true }))).contains("begin one without `private`"));
+        assert!(refused(&model(3, json!({ "witnesses": 0 }))).contains("keeps no rows to judge by"));
+        let deployed: Model = model(3, json!({})).deployed().unwrap().clone().into();
+        assert!(refused(&deployed).contains("a deployed model cannot discover new classes"));
+    }
 }

@@ -77,7 +77,10 @@ fn directions(scatter: &Scatter, outputs: &Matrix<f64>) -> Option<Matrix<f64>> {
     let mean_diagonal = (0..n).map(|j| scatter.within[(j, j)]).sum::<f64>() / n.max(1) as f64;
     let usual = if mean_diagonal > 0.0 { mean_diagonal } else { 1.0 };
     let mut shrunk = scatter.within.clone();
-    shrunk.values_mut().iter_mut().for_each(|v| *v *= (1.0 - SHRUNK) / usual);
+    shrunk
+        .values_mut()
+        .iter_mut()
+        .for_each(|v| *v *= (1.0 - SHRUNK) / usual);
     (0..n).for_each(|j| shrunk[(j, j)] += SHRUNK);
     let factor = Cholesky::new(shrunk)?;
     let white = factor.inverse_factor();
@@ -97,7 +100,12 @@ fn directions(scatter: &Scatter, outputs: &Matrix<f64>) -> Option<Matrix<f64>> {
     let (excess, vectors) = eigen(&apart)?;
     let spread = product(within.view(), vectors.view());
     let mut kept = Matrix::zeros(n, 0);
-    for (j, &excess) in excess.iter().enumerate().rev().filter(|(_, excess)| **excess > 0.0) {
+    for (j, &excess) in excess
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, excess)| **excess > 0.0)
+    {
         let within: f64 = vectors.col(j).iter().zip(spread.col(j)).map(|(a, b)| a * b).sum();
         let share = (excess / (excess + within.max(0.0))).sqrt();
         let weighed: Vec<f64> = vectors.col(j).iter().map(|v| v * share).collect();

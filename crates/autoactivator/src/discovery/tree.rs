@@ -148,7 +148,11 @@ impl Apart {
         for (i, costs) in costs.chunks_mut(n.max(1)).enumerate() {
             for (j, cost) in costs.iter_mut().enumerate() {
                 let together = weights[i] * weights[j] / (weights[i] + weights[j]);
-                *cost = if i == j { f32::INFINITY } else { together * square(*cost) };
+                *cost = if i == j {
+                    f32::INFINITY
+                } else {
+                    together * square(*cost)
+                };
             }
         }
         let mut to_known = product(known.t(), rows.view()).into_values();
@@ -201,5 +205,95 @@ impl Apart {
             self.to_known[into * self.n_known + class] += more - cost;
         }
         self.weights[into] += b;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::space::to_unit_length;
+    use crate::math::{Random, Stream};
+
+    fn random(n: usize, dimensions: usize, random: &mut Random) -> Matrix<f32> {
+        let mut places = Matrix::from_fn(dimensions, n, |_, _| random.normal());
+        to_unit_length(&mut places);
+        places
+    }
+
+    /// Ward's criterion from its definition: of all pairs of groups, and of all groups and known classes, the cheapest is joined.
+    fn slowly(rows: &Matrix<f32>, weights: &[f32], known: &Matrix<f32>, cost: f64) -> Vec<Option<usize>> {
+        let mean = |group: &[usize]| -> Vec<f64> {
+            let weight: f64 = group.iter().map(|&row| f64::from(weights[row])).sum();
+            let sum = |i: usize| {
+                group
+                    .iter()
+                    .map(|&row| f64::from(weights[row] * rows[(i, row)]))
+                    .sum::<f64>()
+            };
+            (0..rows.n_rows()).map(|i| sum(i) / weight).collect()
+        };
+        let weight = |group: &[usize]| group.iter().map(|&row| f64::from(weights[row])).sum::<f64>();
+        let square = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+        let mut groups: Vec<Vec<usize>> = (0..rows.n_cols()).map(|row| vec![row]).collect();
+        loop {
+            let mut best: Option<(f64, usize, Option<usize>)> = None;
+            let mut offer = |cost: f64, group: usize, with: Option<usize>| {
+                if best.is_none_or(|(least, _, _)| cost < least) {
+                    best = Some((cost, group, with));
+                }
+            };
+            for i in 0..groups.len() {
+                let (a, mean_a) = (weight(&groups[i]), mean(&groups[i]));
+                for c in 0..known.n_cols() {
+                    let class: Vec<f64> = known.col(c).iter().map(|&v| f64::from(v)).collect();
+                    offer(a * square(&mean_a, &class), i, None);
+                }
+                for j in i + 1..groups.len() {
+                    let b = weight(&groups[j]);
+                    offer(a * b / (a + b) * square(&mean_a, &mean(&groups[j])), i, Some(j));
+                }
+            }
+            match best.filter(|(least, _, _)| *least <= cost) {
+                None => break,
+                Some((_, group, None)) => drop(groups.remove(group)),
+                Some((_, group, Some(with))) => {
+                    let rows = groups.remove(with);
+                    groups[group].extend(rows);
+                }
+            }
+        }
+        let group_of = |row: usize| groups.iter().position(|group| group.contains(&row));
+        (0..rows.n_cols()).map(group_of).collect()
+    }
+
+    #[test]
+    fn a_chain_of_nearest_neighbours_finds_what_trying_every_pair_finds() {
+        let mut numbers = Random::new(4, Stream::HeldBack);
+        for (n, n_known) in [(1, 1), (2, 0), (7, 2), (30, 3), (40, 0)] {
+            let (rows, known) = (random(n, 5, &mut numbers), random(n_known, 5, &mut numbers));
+            let weights: Vec<f32> = (0..n).map(|i| 1.0 + (i % 3) as f32).collect();
+            let tree = Tree::grow(&rows, &weights, &known).unwrap();
+            for cost in tree.costs(9) {
+                // Between two joins, not at one.
+                let cost = 1.001 * cost;
+                let seats = tree.cut(cost);
+                let expected = slowly(&rows, &weights, &known, f64::from(cost));
+                for i in 0..n {
+                    assert_eq!(
+                        matches!(seats[i], Seat::Known(_)),
+                        expected[i].is_none(),
+                        "row {i} of {n}"
+                    );
+                    for j in 0..i {
+                        let together = matches!(seats[i], Seat::Group(_)) && seats[i] == seats[j];
+                        assert_eq!(
+                            together,
+                            expected[i].is_some() && expected[i] == expected[j],
+                            "{i} and {j} of {n}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }
