@@ -1,24 +1,16 @@
 //! What was found: groups, what they are like, and where any row belongs.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
-use super::held_back::{LEAST, Laid};
-use super::space::{Space, to_unit_length};
-use super::tree::{Seat, Tree};
+use super::held_back::LEAST;
+use super::mixture::Mixture;
+use super::search::{Outcome, Search};
+use super::space::Space;
 use super::{table, unknown_rows};
-use crate::consolidation::{Consolidation, Witness};
 use crate::data::Rows;
 use crate::error::Error;
 use crate::math::{Matrix, is_stopped, product};
 use crate::model::Model;
-
-/// A group that is so much smaller than others usually are is none.
-const DWARF: f32 = 0.1;
-
-/// How often rows may change their group.
-const SETTLED: usize = 16;
 
 /// Rows whose places are computed at a time.
 const TOGETHER: usize = 4096;
@@ -27,10 +19,8 @@ const TOGETHER: usize = 4096;
 pub struct Groups<'a> {
     model: &'a Model,
     groups: Vec<Group>,
-    /// None if there are no groups.
-    space: Option<Space>,
-    /// Means of the groups, a column of length 1 each.
-    centres: Matrix<f32>,
+    /// What tells where a row belongs; none if nothing was found.
+    found: Option<(Space, Mixture)>,
 }
 
 /// What a group is like.
@@ -102,92 +92,78 @@ impl std::ops::Deref for Groups<'_> {
 }
 
 impl<'a> Groups<'a> {
-    pub(super) fn find(model: &'a Model, learner: &Consolidation, sample: &[Witness]) -> Result<Self, Error> {
-        let none = || Self {
-            model,
-            groups: Vec::new(),
-            space: None,
-            centres: Matrix::zeros(0, 0),
+    pub(super) fn find(model: &'a Model, search: &Search<'_>) -> Result<Self, Error> {
+        let outcome = if search.sample.len() < LEAST {
+            None
+        } else {
+            search.outcome()
         };
-        if sample.len() < LEAST {
-            return Ok(none());
-        }
-        let found = none().filled(learner, sample);
         if is_stopped() {
             return Err(Error::Interrupted);
         }
-        Ok(found.unwrap_or_else(none))
-    }
-
-    fn filled(mut self, learner: &Consolidation, sample: &[Witness]) -> Option<Self> {
-        let n_features = self.model.n_features()?;
-        let x = table(sample.iter().map(|row| row.row.as_slice()), n_features);
-        let kept = learner.memory().witnesses().kept();
-        // Known rows show in which directions classes lie apart, too, as many as there are others at most.
-        let known = kept.iter().take(sample.len());
-        let both = sample.iter().chain(known).map(|row| row.row.as_slice());
-        let space = Space::of(learner, table(both, n_features).rows())?;
-        let rows = space.places(x.rows());
-        let weights: Vec<f32> = sample.iter().map(|row| row.copies as f32).collect();
-        let tree = Tree::grow(&rows, &weights, &space.known)?;
-        let of_class = |class: usize| {
-            let rows = kept.iter().filter(|row| row.place as usize == class);
-            space.places(table(rows.map(|row| row.row.as_slice()), n_features).rows())
-        };
-        let laid = Laid {
-            rows: &rows,
-            weights: &weights,
-            known: &space.known,
-            kept: (0..space.known.n_cols()).map(of_class).collect(),
-            seed: learner.params().seed,
-        };
-        let seats = tree.cut(laid.cost(&tree)?);
-        let members = settled(&rows, &weights, &space.known, members(&seats));
-        let shares = self.model.known(x.rows()).ok()?;
-        let mut groups = Vec::new();
-        let names = free_names(self.model.classes());
-        for (members, name) in members.iter().zip(names) {
-            let group = rows.gather(members.iter().copied());
-            let centre = centre(&rows, &weights, members);
-            let class = best(&product(space.known.t(), centre.view()), 0)?.0;
-            let mean = space.known.gather([class]);
-            let mut shares: Vec<f32> = members.iter().map(|&row| shares[row]).collect();
-            shares.sort_unstable_by(f32::total_cmp);
-            groups.push(Group {
-                name,
-                size: members.len(),
-                tightness: likeness(&group, &centre),
-                known: shares[shares.len() / 2],
-                nearest: Nearest {
-                    class: self.model.classes()[class].clone(),
-                    likeness: likeness(&group, &mean),
-                    own: likeness(&laid.kept[class], &mean),
-                },
+        let Some(outcome) = outcome else {
+            return Ok(Self {
+                model,
+                groups: Vec::new(),
+                found: None,
             });
-        }
-        self.groups = groups;
-        self.centres = centres(&rows, &weights, &members);
-        self.space = Some(space);
-        Some(self)
+        };
+        let sample = table(search.sample, model.n_features().unwrap_or_default());
+        let shares = model.known(sample.rows())?;
+        let names = free_names(model.classes());
+        let groups = (0..outcome.members.len()).zip(names);
+        Ok(Self {
+            model,
+            groups: groups
+                .map(|(group, name)| described(name, group, &outcome, &shares, model))
+                .collect(),
+            found: Some((outcome.space, outcome.mixture)),
+        })
     }
 
-    /// Where each row belongs: rows that may be unknown go to the group or the known class that they are most like.
+    /// Where each row belongs: rows that may be unknown go to the group or the known class that they most likely belong to.
     pub fn place(&self, x: Rows<'_>) -> Result<Vec<Placed>, Error> {
         let mut placed = vec![Placed::NOWHERE; x.len()];
-        let Some(space) = self.space.as_ref().filter(|_| !self.groups.is_empty()) else {
+        let Some((space, mixture)) = self.found.as_ref().filter(|_| !self.groups.is_empty()) else {
             return Ok(placed);
         };
         for (part, placed) in x.chunks(TOGETHER).zip(placed.chunks_mut(TOGETHER)) {
             let unknown = unknown_rows(self.model, part)?;
-            let places = space.places(part.gather(&unknown).rows());
-            let nearest = nearest(&places, &space.known, &self.centres);
-            for (row, (group, likeness)) in unknown.into_iter().zip(nearest) {
-                if group.is_some() {
-                    placed[row] = Placed { group, likeness };
+            let groups = mixture.groups_of(&space.places(part.gather(&unknown).rows()));
+            for (row, group) in unknown.into_iter().zip(groups) {
+                if let Some((group, likeness)) = group {
+                    placed[row] = Placed {
+                        group: Some(group),
+                        likeness,
+                    };
                 }
             }
         }
         Ok(placed)
+    }
+}
+
+/// What a group is like; `shares` says how well known each row of the sample is.
+fn described(name: String, group: usize, outcome: &Outcome, shares: &[f32], model: &Model) -> Group {
+    let members = &outcome.members[group];
+    let rows = outcome.rows.gather(members.iter().copied());
+    let centre = outcome.mixture.centre(group);
+    let to_known = product(outcome.space.known.t(), centre.view());
+    let classes = (0..to_known.n_rows()).max_by(|&a, &b| to_known[(a, 0)].total_cmp(&to_known[(b, 0)]));
+    let class = classes.unwrap_or_default();
+    let mean = outcome.space.known.gather([class]);
+    let mut shares: Vec<f32> = members.iter().map(|&row| shares[row]).collect();
+    shares.sort_unstable_by(f32::total_cmp);
+    Group {
+        name,
+        size: members.len(),
+        tightness: likeness(&rows, &centre),
+        known: shares[shares.len() / 2],
+        nearest: Nearest {
+            class: model.classes()[class].clone(),
+            likeness: likeness(&rows, &mean),
+            own: likeness(&outcome.kept[class], &mean),
+        },
     }
 }
 
@@ -197,96 +173,8 @@ fn free_names(known: &[String]) -> impl Iterator<Item = String> {
     names.filter(|name| !known.contains(name))
 }
 
-/// Lets rows go to the group or the known class that they are most like, until they stay. Known classes do not move. Groups that are
-/// left with hardly any rows are given up.
-fn settled(
-    rows: &Matrix<f32>,
-    weights: &[f32],
-    known: &Matrix<f32>,
-    mut members: Vec<Vec<usize>>,
-) -> Vec<Vec<usize>> {
-    for _ in 0..SETTLED {
-        keep_large(&mut members, weights);
-        let nearest = nearest(rows, known, &centres(rows, weights, &members));
-        let mut next = vec![Vec::new(); members.len()];
-        for (row, (group, _)) in nearest.into_iter().enumerate() {
-            if let Some(group) = group {
-                next[group].push(row);
-            }
-        }
-        let done = next == members;
-        members = next;
-        if done {
-            break;
-        }
-    }
-    keep_large(&mut members, weights);
-    members.sort_by_key(|rows| (std::cmp::Reverse(rows.len()), rows[0]));
-    members
-}
-
-/// The group that each row is most like, if it is not more like a known class, and its cosine.
-fn nearest(rows: &Matrix<f32>, known: &Matrix<f32>, centres: &Matrix<f32>) -> Vec<(Option<usize>, f32)> {
-    let to_known = product(known.t(), rows.view());
-    let to_groups = product(centres.t(), rows.view());
-    let of_row = |row: usize| {
-        let known = best(&to_known, row).map_or(-1.0, |(_, likeness)| likeness);
-        let group = best(&to_groups, row).filter(|(_, likeness)| *likeness > known);
-        (
-            group.map(|(group, _)| group),
-            group.map_or(known, |(_, likeness)| likeness),
-        )
-    };
-    (0..rows.n_cols()).map(of_row).collect()
-}
-
-/// The rows of each group.
-fn members(seats: &[Seat]) -> Vec<Vec<usize>> {
-    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (row, seat) in seats.iter().enumerate() {
-        if let Seat::Group(group) = *seat {
-            members.entry(group).or_default().push(row);
-        }
-    }
-    members.into_values().collect()
-}
-
-/// Gives up groups of fewer rows than a group needs, and of far fewer than the group of a row usually has.
-fn keep_large(members: &mut Vec<Vec<usize>>, weights: &[f32]) {
-    let weight = |rows: &[usize]| rows.iter().map(|&row| weights[row]).sum::<f32>();
-    members.retain(|rows| rows.len() >= LEAST);
-    let all: f32 = members.iter().map(|rows| weight(rows)).sum();
-    let usual = members.iter().map(|rows| weight(rows).powi(2)).sum::<f32>() / all;
-    members.retain(|rows| weight(rows) >= DWARF * usual);
-}
-
-/// Means of groups, a column of length 1 each.
-fn centres(rows: &Matrix<f32>, weights: &[f32], members: &[Vec<usize>]) -> Matrix<f32> {
-    let mut centres = Matrix::zeros(rows.n_rows(), 0);
-    members
-        .iter()
-        .for_each(|group| centres.append(&centre(rows, weights, group)));
-    centres
-}
-
-fn centre(rows: &Matrix<f32>, weights: &[f32], members: &[usize]) -> Matrix<f32> {
-    let mut sum = Matrix::zeros(rows.n_rows(), 1);
-    for &row in members {
-        let pairs = sum.values_mut().iter_mut().zip(rows.col(row));
-        pairs.for_each(|(sum, v)| *sum += weights[row] * v);
-    }
-    to_unit_length(&mut sum);
-    sum
-}
-
 /// The mean cosine between columns of length 1 and another one.
 fn likeness(columns: &Matrix<f32>, to: &Matrix<f32>) -> f32 {
     let cosines = product(columns.t(), to.view());
     cosines.values().iter().sum::<f32>() / columns.n_cols().max(1) as f32
-}
-
-/// The largest value of a column, and its row.
-fn best(values: &Matrix<f32>, column: usize) -> Option<(usize, f32)> {
-    let values = values.col(column).iter().copied().enumerate();
-    values.max_by(|a, b| a.1.total_cmp(&b.1))
 }

@@ -149,7 +149,7 @@ impl Held {
 }
 
 /// How large the group of a row is on average over rows in groups; none if there are no groups.
-fn typical_size(seats: &[Seat], weights: &[f32]) -> Option<f32> {
+pub(super) fn typical_size(seats: &[Seat], weights: &[f32]) -> Option<f32> {
     let mut sizes: HashMap<usize, (usize, f32)> = HashMap::new();
     for (seat, weight) in seats.iter().zip(weights) {
         if let Seat::Group(group) = *seat {

@@ -1,8 +1,9 @@
 //! Discovery: rows that look like no known class, grouped into classes that might be new.
 //!
 //! A [`Discovery`] looks at unlabelled rows and keeps a bounded sample of those that may be unknown. [`Discovery::groups`]
-//! lays them into a `space` that the memory's own sums shape, joins them in a `tree` in which known classes take part, and cuts it
-//! where known classes that are `held_back` come back as groups of their own. [`Groups`] then says of any row which group it is in.
+//! lays them into a `space` that the memory's own sums shape, joins them in a `tree` in which known classes take part, cuts it
+//! where known classes that are `held_back` come back as groups of their own, and lets a `mixture` settle where rows lie between
+//! groups and known classes. [`Groups`] then says of any row which group it is in.
 //!
 //! ```
 //! use autoactivator::prelude::*;
@@ -23,15 +24,18 @@
 
 mod groups;
 mod held_back;
+mod mixture;
+mod search;
 mod space;
 mod tree;
 
 pub use groups::{Found, Group, Groups, Nearest, Placed};
 
-use crate::consolidation::{Consolidation, Witnesses};
+use crate::consolidation::{Consolidation, Witness, Witnesses};
 use crate::data::{Rows, Table};
 use crate::error::Error;
 use crate::model::Model;
+use search::Search;
 
 /// Largest number of rows that are grouped; what others do follows from these.
 pub const SAMPLE: usize = 3072;
@@ -49,6 +53,8 @@ pub struct Discovery<'a> {
     learner: &'a Consolidation,
     sample: Witnesses,
     n_rows: usize,
+    /// Number of those that may be unknown.
+    n_unknown: usize,
 }
 
 impl<'a> Discovery<'a> {
@@ -77,6 +83,7 @@ impl<'a> Discovery<'a> {
             learner,
             sample: Witnesses::new(2 * SAMPLE.min(room)),
             n_rows: 0,
+            n_unknown: 0,
         })
     }
 
@@ -84,6 +91,7 @@ impl<'a> Discovery<'a> {
     pub fn observe(&mut self, x: Rows<'_>) -> Result<(), Error> {
         let unknown = unknown_rows(self.model, x)?;
         self.n_rows += x.len();
+        self.n_unknown += unknown.len();
         let rows = x.gather(&unknown);
         let one_class = vec![0; rows.rows().len()];
         self.sample.add(rows.rows(), &one_class, |_| (1.0, 1.0));
@@ -97,7 +105,20 @@ impl<'a> Discovery<'a> {
 
     /// Groups what was looked at. It may take seconds; it ends early if the work of this thread is stopped.
     pub fn groups(&self) -> Result<Groups<'a>, Error> {
-        Groups::find(self.model, self.learner, self.sample.in_use())
+        let search = Search {
+            learner: self.learner,
+            sample: self.sample.in_use(),
+            new: self.new_share(),
+        };
+        Groups::find(self.model, &search)
+    }
+
+    /// The share of new rows among those that may be unknown: as many known rows look unknown as look known.
+    fn new_share(&self) -> f32 {
+        let (unknown, known) = (self.n_unknown as f32, (self.n_rows - self.n_unknown) as f32);
+        let known = known * KNOWN / (1.0 - KNOWN);
+        let least = 1.0 / unknown.max(2.0);
+        (1.0 - known / unknown.max(1.0)).clamp(least, 1.0 - least)
     }
 }
 
@@ -119,9 +140,10 @@ fn unknown_rows(model: &Model, x: Rows<'_>) -> Result<Vec<usize>, Error> {
     Ok(unknown.map(|(i, _)| i).collect())
 }
 
-/// Rows of equal width as one table.
-fn table<'r>(rows: impl Iterator<Item = &'r [f32]>, n_features: usize) -> Table {
-    Table::from_whole_rows(rows.flatten().copied().collect(), n_features)
+/// Rows that were kept, as one table.
+fn table<'r>(rows: impl IntoIterator<Item = &'r Witness>, n_features: usize) -> Table {
+    let values = rows.into_iter().flat_map(|kept| &kept.row);
+    Table::from_whole_rows(values.copied().collect(), n_features)
 }
 
 #[cfg(test)]
