@@ -89,7 +89,8 @@ fn place(rows: &RowSource<'_>, n_rows: usize, groups: &Groups<'_>, mut proposal:
         let texts = sentences.as_mut().and_then(Iterator::next).transpose()?;
         let placed = groups.place(batch.x.rows())?;
         list_rows(&mut list, &batch, &placed, groups, done)?;
-        proposal.take(&batch, texts.map(|texts| texts.texts), &placed, done)?;
+        let texts = texts.as_ref().map(|texts| texts.texts.as_slice());
+        proposal.take(&batch, texts, &placed, done)?;
         done += batch.len();
         bar.iter().for_each(|bar| bar.show(done));
     }

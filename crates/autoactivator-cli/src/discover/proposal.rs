@@ -81,7 +81,7 @@ impl<'a> Proposal<'a> {
     pub fn take(
         &mut self,
         batch: &Batch,
-        texts: Option<Vec<String>>,
+        texts: Option<&[String]>,
         placed: &[Placed],
         first: usize,
     ) -> Result<()> {
@@ -94,7 +94,7 @@ impl<'a> Proposal<'a> {
             match &mut self.rows {
                 Rows::Images(paths) => copy(self.folder.as_deref(), class, batch, at, paths)?,
                 Rows::Sentences(table) => {
-                    let text = texts.as_ref().map_or("", |texts| &texts[at]);
+                    let text = texts.map_or("", |texts| &texts[at]);
                     writeln!(table, "{},{class}", quoted(text))?;
                 }
                 Rows::Nowhere | Rows::Table(_) => {}
@@ -119,7 +119,7 @@ impl<'a> Proposal<'a> {
         for (at, group, likeness) in grouped {
             let typical = &mut self.typical[group];
             if typical.len() < SHOWN || typical.last().is_some_and(|last| likeness > last.likeness) {
-                let shown = match (&self.rows, &texts) {
+                let shown = match (&self.rows, texts) {
                     (Rows::Images(_), _) => Shown::Picture(place(&self.groups[group].name, batch, at)),
                     (_, Some(texts)) => Shown::Text(texts[at].clone()),
                     _ => Shown::Text(described(batch, at)),

@@ -165,9 +165,9 @@ mod tests {
             .collect()
     }
 
-    fn model(n_known: usize, parameters: serde_json::Value) -> Model {
+    fn model(n_known: usize, parameters: &serde_json::Value) -> Model {
         let mut random = Random::new(1, Stream::Probes);
-        let mut model = Model::new("consolidation", &parameters).unwrap();
+        let mut model = Model::new("consolidation", parameters).unwrap();
         let x: Vec<f32> = (0..n_known)
             .flat_map(|class| rows(class, 40, &mut random))
             .collect();
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn new_classes_are_found_and_known_ones_stay_known() {
-        let model = model(8, json!({}));
+        let model = model(8, &json!({}));
         let x = stream(4..13);
         let found = model.discover(Rows::new(&x, WIDTH).unwrap()).unwrap();
         assert_eq!(found.groups.len(), 5, "{:?}", &found.groups[..]);
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_order_of_rows_and_how_they_arrive_do_not_matter() {
-        let model = model(6, json!({}));
+        let model = model(6, &json!({}));
         let x = stream(4..9);
         let x = Rows::new(&x, WIDTH).unwrap();
         let at_once = model.discover(x).unwrap();
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn nothing_few_rows_and_known_rows_are_no_groups() {
-        let model = model(6, json!({}));
+        let model = model(6, &json!({}));
         for x in [stream(0..0), stream(7..8)[..WIDTH].to_vec(), stream(0..6)] {
             let found = model.discover(Rows::new(&x, WIDTH).unwrap()).unwrap();
             assert!(found.groups.is_empty(), "{:?}", &found.groups[..]);
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_class_of_the_name_of_a_group_keeps_its_name() {
-        let mut model = model(6, json!({}));
+        let mut model = model(6, &json!({}));
         model.rename_class("3", "group-1").unwrap();
         let x = stream(5..8);
         let found = model.discover(Rows::new(&x, WIDTH).unwrap()).unwrap();
@@ -254,10 +254,10 @@ mod tests {
         let refused = |model: &Model| Discovery::new(model).err().unwrap().to_string();
         let new = Model::new("consolidation", &json!({})).unwrap();
         assert!(refused(&new).contains("nothing has been learned yet"));
-        assert!(refused(&model(1, json!({}))).contains("learn a second one"));
-        assert!(refused(&model(3, json!({ "private": true }))).contains("begin one without `private`"));
-        assert!(refused(&model(3, json!({ "witnesses": 0 }))).contains("keeps no rows to judge by"));
-        let deployed: Model = model(3, json!({})).deployed().unwrap().clone().into();
+        assert!(refused(&model(1, &json!({}))).contains("learn a second one"));
+        assert!(refused(&model(3, &json!({ "private": true }))).contains("begin one without `private`"));
+        assert!(refused(&model(3, &json!({ "witnesses": 0 }))).contains("keeps no rows to judge by"));
+        let deployed: Model = model(3, &json!({})).deployed().unwrap().clone().into();
         assert!(refused(&deployed).contains("a deployed model cannot discover new classes"));
     }
 }

@@ -248,9 +248,9 @@ mod tests {
                     let class: Vec<f64> = known.col(c).iter().map(|&v| f64::from(v)).collect();
                     offer(a * square(&mean_a, &class), i, None);
                 }
-                for j in i + 1..groups.len() {
-                    let b = weight(&groups[j]);
-                    offer(a * b / (a + b) * square(&mean_a, &mean(&groups[j])), i, Some(j));
+                for (j, group) in groups.iter().enumerate().skip(i + 1) {
+                    let b = weight(group);
+                    offer(a * b / (a + b) * square(&mean_a, &mean(group)), i, Some(j));
                 }
             }
             match best.filter(|(least, _, _)| *least <= cost) {
