@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say!("error: {}", message(&error));
-            ExitCode::from(if interrupt::requested() { 130 } else { 2 })
+            ExitCode::from(if interrupt::happened() { 130 } else { 2 })
         }
     }
 }

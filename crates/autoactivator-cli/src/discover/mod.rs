@@ -37,20 +37,22 @@ pub fn discover(args: &DiscoverArgs) -> Result<()> {
     let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model), &args.model))?;
     look(&rows, &mut discovery).with_context(|| args.rows.name())?;
     let n_rows = discovery.n_rows();
-    let groups = if interrupt::requested() {
-        say!("{}: stopped after {}", args.rows.name(), counted(n_rows, "row"));
-        until(|| false, || discovery.groups())?
-    } else {
-        discovery.groups()?
-    };
-    tell(&groups, n_rows);
-    if groups.is_empty() {
-        return Ok(());
-    }
-    let proposal = Proposal::begin(folder, &rows, &groups)?;
-    place(&rows, n_rows, &groups, proposal).with_context(|| args.rows.name())?;
     if interrupt::requested() {
-        bail!("interrupted: what was found so far is written");
+        interrupt::answer();
+        say!(
+            "{}: stopped after {}: grouping these",
+            args.rows.name(),
+            counted(n_rows, "row")
+        );
+    }
+    let groups = until(interrupt::requested, || discovery.groups())?;
+    tell(&groups, n_rows);
+    if !groups.is_empty() {
+        let proposal = Proposal::begin(folder, &rows, &groups)?;
+        place(&rows, n_rows, &groups, proposal).with_context(|| args.rows.name())?;
+    }
+    if interrupt::happened() {
+        bail!("interrupted: this is what was found so far");
     }
     Ok(())
 }
@@ -59,6 +61,7 @@ pub fn discover(args: &DiscoverArgs) -> Result<()> {
 fn look(rows: &RowSource<'_>, discovery: &mut Discovery<'_>) -> Result<()> {
     let bar = bar(rows, rows.n_rows());
     for batch in rows.batches()? {
+        // Images and sentences end with an error when they are interrupted.
         if interrupt::requested() {
             break;
         }
@@ -78,11 +81,10 @@ fn place(rows: &RowSource<'_>, n_rows: usize, groups: &Groups<'_>, mut proposal:
     let mut list = Output::new(Path::new(STANDARD), &[], Replace::Files)?.create()?;
     writeln!(list, "row,name,class,likeness")?;
     let bar = bar(rows, Some(n_rows));
-    let stopped_before = interrupt::requested();
     let mut sentences = rows.sentences()?;
     let mut done = 0;
     for batch in rows.batches()? {
-        if done >= n_rows || (interrupt::requested() && !stopped_before) {
+        if done >= n_rows || interrupt::requested() {
             break;
         }
         let batch = batch?;
