@@ -133,6 +133,19 @@ impl Model {
     }
 }
 
+/// Whether enough rows of some class are kept for it to come back as a group.
+fn can_hold_back(learner: &Consolidation) -> bool {
+    let mut kept = vec![0; learner.memory().counts().len()];
+    let places = learner
+        .memory()
+        .witnesses()
+        .kept()
+        .iter()
+        .map(|row| row.place as usize);
+    places.for_each(|place| kept[place] += 1);
+    kept.iter().any(|&rows| rows >= held_back::LEAST)
+}
+
 /// The indices of rows that may be unknown.
 fn unknown_rows(model: &Model, x: Rows<'_>) -> Result<Vec<usize>, Error> {
     let shares = model.known(x)?;

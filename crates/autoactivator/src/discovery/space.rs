@@ -12,7 +12,12 @@ use crate::params::Precision;
 use crate::pool::{Pool, Standard};
 
 /// Largest number of nodes that the space is made of: its cost is the cube.
-const NODES: usize = 1536;
+const NODES: usize = 1280;
+
+/// Nodes that see rows themselves, from which on their directions tell enough. Otherwise nodes on other nodes take part, and
+/// this many nodes in all do.
+const WIDE: usize = 64;
+const LIFTED: usize = 512;
 
 /// The part of the whitening that is taken back.
 const SHRUNK: f64 = 0.5;
@@ -31,9 +36,12 @@ impl Space {
     /// The space that the sums of a learner shape, and the variance of these rows; none if it cannot be found.
     pub fn of(learner: &Consolidation, x: Rows<'_>) -> Option<Self> {
         let pool = learner.pool()?;
-        let nodes: Vec<usize> = (0..pool.n_plain())
-            .step_by(pool.n_plain().div_ceil(NODES).max(1))
-            .collect();
+        let (of, most) = if pool.n_plain() < WIDE {
+            (pool.n_nodes(), LIFTED)
+        } else {
+            (pool.n_plain(), NODES)
+        };
+        let nodes: Vec<usize> = (0..of).step_by(of.div_ceil(most).max(1)).collect();
         let memory = learner.memory();
         let scatter = Scatter::of(memory, &nodes);
         let mut standard = memory.standard.select(&nodes);
