@@ -71,10 +71,10 @@ impl<'a> Discovery<'a> {
         if model.classes().len() < 2 {
             return refused("the model knows only one class; learn a second one");
         }
-        if learner
+        let judges = learner
             .deployed()
-            .is_none_or(|deployed| deployed.unknown.is_none())
-        {
+            .is_some_and(|deployed| deployed.unknown.is_some());
+        if !judges || !can_hold_back(learner) {
             return refused("the model keeps no rows to judge by, or too few of each class; learn more rows");
         }
         let room = (KEPT_FLOATS / n_features.max(1)).max(1);
