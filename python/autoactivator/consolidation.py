@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from . import rows
+from . import discovery, rows
 from .deployed import Rejecting
 from .error import ParameterError
 from .text import TextEncoder
@@ -343,6 +343,38 @@ class Consolidation(Rejecting):
         array([1])
         """
         return self._ask("ask_for", X, count).astype(np.intp)
+
+    def discover(self, X: Rows) -> discovery.Groups:
+        """Group rows that look like no known class: what might be new?
+
+        The model is not changed. Learn a group under a name of your own to make it a class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or list of str
+            Rows without labels, or sentences.
+
+        Returns
+        -------
+        autoactivator.discovery.Groups
+            The groups, and for each row the name of its group, or None.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from autoactivator import Consolidation
+        >>> square = np.array([[x, y] for x in range(6) for y in range(6)]) / 100
+        >>> known = np.concatenate([square, square + [1, 0]])
+        >>> model = Consolidation().fit(known, ["left"] * 36 + ["right"] * 36)
+        >>> found = model.discover(np.concatenate([square, square + [0.5, 1]]))
+        >>> [(group.name, group.size) for group in found]
+        [('group-1', 36)]
+        """
+        model = self._model_or_new()
+        x = self._rows(X, model)
+        with self._in_words_of_sklearn(x):
+            described, codes = model.discover(x)
+        return discovery.groups(described, codes, dict(zip(model.classes, self._labels)))
 
     def unlearn(self, X: Rows, y: Labels, sample_weight: Weights | None = None) -> Self:
         """Unlearn rows: afterwards the memory is what it would have been without them.

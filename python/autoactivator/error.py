@@ -82,6 +82,10 @@ class CannotRejectError(AutoActivatorError, ValueError):
     """An answer "unknown" requested of a model that cannot tell yet."""
 
 
+class CannotDiscoverError(AutoActivatorError, ValueError):
+    """New classes looked for with a model that cannot tell yet what it does not know."""
+
+
 class CannotDoubtError(AutoActivatorError, ValueError):
     """Labels to be doubted by a model that cannot judge them yet."""
 

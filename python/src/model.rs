@@ -308,6 +308,21 @@ impl Model {
         codes(py, &found)
     }
 
+    /// Groups rows that look like no known class: the groups as JSON, and the group of each row, or `UNKNOWN`.
+    fn discover(&self, py: Python<'_>, x: Array<f32>) -> PyResult<(String, Py<PyByteArray>)> {
+        let rows = x.rows(py)?;
+        let (groups, placed) = work(py, |_| {
+            let model = self.read();
+            let found = model.discover(rows)?;
+            let placed = found.placed.iter();
+            let placed: Vec<u32> = placed
+                .map(|row| row.group.map_or(UNKNOWN, |group| group as u32))
+                .collect();
+            Ok((serde_json::json!(&*found.groups).to_string(), placed))
+        })?;
+        Ok((groups, codes(py, &placed)?))
+    }
+
     /// Scores of every class, row by row, as the bytes of doubles.
     fn scores(&self, py: Python<'_>, x: Array<f32>) -> PyResult<Py<PyByteArray>> {
         let scores = self.ask(py, &x, |model, rows| Ok(row_by_row(&model.scores(rows)?)))?;

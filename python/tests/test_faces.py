@@ -142,6 +142,21 @@ def test_unknown_rows(clusters, command_line, tmp_path):
     assert said == [None if label is None else str(label) for label in found]
 
 
+def test_new_classes(clusters, command_line, tmp_path):
+    X, y = clusters
+    model = Consolidation().fit(X[y < 3], y[y < 3])
+    model.save(tmp_path / "model.aact")
+    found = model.discover(X)
+    assert [group.name for group in found] == [f"group-{number + 1}" for number in range(len(found))]
+    assert [group.size for group in found] == [np.sum(found.labels == group.name) for group in found]
+    assert all(group.nearest in model.classes_ for group in found)
+    assert np.mean(found.labels[y == 3] == "group-1") > 0.8
+    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", fmt="%.9g")
+    lines = command_line("discover", "model.aact", "rows.csv").splitlines()[1:]
+    said = {int(line.split(",")[0]): line.split(",")[2] for line in lines}
+    assert said == {row: label for row, label in enumerate(found.labels) if label is not None}
+
+
 def test_onnx_predicts_the_same(clusters):
     onnxruntime = pytest.importorskip("onnxruntime")
     X, y = clusters

@@ -401,6 +401,8 @@ MISTAKES = {
         error.ParameterError, "takes nothing from rows"),
     "reject with one class": (lambda m, X, y: Consolidation().fit(X, y * 0).predict(X, reject=0.1),
                               error.CannotRejectError, "only one class"),
+    "discover with one class": (lambda m, X, y: Consolidation().fit(X, y * 0).discover(X),
+                                error.CannotDiscoverError, "only one class"),
     "reject": (lambda m, X, y: m.predict(X, reject=5), error.ParameterError, "parameter `reject` is 5"),
     "group": (lambda m, X, y: m.predict_groups(X, group=0), error.ParameterError, "a number of rows above 0, or all"),
     "image": (lambda m, X, y: Consolidation(image="6").fit(X, y), error.ParameterError, 'parameter `image` is "6"'),

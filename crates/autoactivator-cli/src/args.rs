@@ -60,6 +60,8 @@ pub enum Command {
     Suspect(SuspectArgs),
     /// Choose the rows that are most worth a label
     Ask(AskArgs),
+    /// Group rows that look like no known class: what might be new?
+    Discover(DiscoverArgs),
     /// Compute the features of images once, or write a table in another format
     Features(FeaturesArgs),
     /// Show what a model file holds
@@ -269,6 +271,20 @@ pub enum AnswerFormat {
     Jsonl,
     /// A Parquet table; needs an output file
     Parquet,
+}
+
+#[derive(Debug, Args)]
+pub struct DiscoverArgs {
+    /// The model file; it is not changed
+    pub model: PathBuf,
+
+    /// Write the groups to this folder, which must not exist: a page to look at, and the rows of each group under a name
+    /// that can be changed and learned
+    #[arg(short, long, value_name = "FOLDER", help_heading = "Outputs")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]

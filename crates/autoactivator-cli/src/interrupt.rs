@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether a command has taken notice, and is ending in its own way.
+static ANSWERED: AtomicBool = AtomicBool::new(false);
+
 /// Installs the handlers. If that fails, the signals still end the process, but at once.
 pub fn listen() {
     let _ = ctrlc::set_handler(|| {
@@ -16,8 +19,19 @@ pub fn listen() {
     let _ = terminated::listen();
 }
 
-/// Whether Ctrl-C was pressed, or the process was told to terminate.
+/// Whether the work should stop: Ctrl-C was pressed, or the process was told to terminate, and no command has
+/// [answered](answer) that.
 pub fn requested() -> bool {
+    happened() && !ANSWERED.load(Ordering::Relaxed)
+}
+
+/// Lets a command that was asked to stop finish what it has, which would otherwise be stopped, too.
+pub fn answer() {
+    ANSWERED.store(true, Ordering::Relaxed);
+}
+
+/// Whether Ctrl-C was pressed, or the process was told to terminate.
+pub fn happened() -> bool {
     #[cfg(unix)]
     if terminated::requested() {
         return true;

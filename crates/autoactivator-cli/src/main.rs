@@ -19,6 +19,7 @@ mod dataset;
 mod defaults;
 #[cfg(feature = "server")]
 mod demo;
+mod discover;
 mod doctor;
 mod encoders;
 mod eval;
@@ -75,7 +76,7 @@ fn main() -> ExitCode {
         Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             warn!("error: {}", message(&error));
-            ExitCode::from(if interrupt::requested() { 130 } else { 2 })
+            ExitCode::from(if interrupt::happened() { 130 } else { 2 })
         }
     }
 }
@@ -108,6 +109,7 @@ fn execute(command: &Command) -> anyhow::Result<()> {
         Command::Eval(args) => eval::eval(args),
         Command::Suspect(args) => suspect::suspect(args),
         Command::Ask(args) => ask::ask(args),
+        Command::Discover(args) => discover::discover(args),
         Command::Features(args) => extract::features(args),
         Command::Inspect(args) => inspect::inspect(args),
         Command::Memory(command) => memory::memory(command),

@@ -140,6 +140,40 @@ impl Output {
     }
 }
 
+/// A folder that does not exist yet.
+pub struct NewFolder(PathBuf);
+
+impl NewFolder {
+    /// Checks the name of a folder to make.
+    pub fn new(path: &Path, inputs: &[&Path]) -> Result<Self> {
+        let name = path.display();
+        if is_standard(path) {
+            bail!("a folder is written here: {name} cannot be one");
+        }
+        if path.symlink_metadata().is_ok() {
+            bail!("cannot write {name}: it exists already; choose another name");
+        }
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        if !parent.is_dir() {
+            bail!("cannot write {name}: its directory does not exist");
+        }
+        if let Some(input) = inputs.iter().find(|input| is_part_of(parent, input)) {
+            let input = input.display();
+            bail!("cannot write {name}: it would become part of the input {input}; choose another name");
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    /// Makes the folder.
+    pub fn create(self) -> Result<PathBuf> {
+        fs::create_dir(&self.0).with_context(|| format!("cannot make {}", self.0.display()))?;
+        Ok(self.0)
+    }
+}
+
 /// What a command writes to; a file gets its name when [`finish`](Self::finish) is called.
 pub struct Writer {
     to: Box<dyn Write>,

@@ -128,6 +128,30 @@ impl Observer for TaskBar {
     }
 }
 
+/// A bar over rows that are looked at.
+pub struct RowsBar {
+    bar: ProgressBar,
+    length: Option<usize>,
+}
+
+impl RowsBar {
+    pub fn new(n_rows: Option<usize>) -> Self {
+        let bar = bar(n_rows.unwrap_or(0), "rows");
+        Self { bar, length: n_rows }
+    }
+
+    pub fn show(&self, done: usize) {
+        self.bar.set_length(self.length.unwrap_or(done) as u64);
+        self.bar.set_position(done as u64);
+    }
+}
+
+impl Drop for RowsBar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// A bar over images or sentences whose features are computed: the speed and, if their number is known, the time left.
 pub struct FeaturesBar {
     bar: ProgressBar,

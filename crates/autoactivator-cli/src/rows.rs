@@ -247,7 +247,18 @@ impl<'a> RowSource<'a> {
             .map(|file| file.path.as_path())
     }
 
-    /// The sentences themselves; none for rows that are not sentences.
+    /// The name and the file of each image; nothing for rows that are not images.
+    pub fn images(&self) -> impl Iterator<Item = (String, PathBuf)> {
+        let images = match &self.content {
+            Content::Images(images) => images.folder.images(),
+            _ => &[],
+        };
+        images
+            .iter()
+            .map(|image| (image.name.clone(), image.path.clone()))
+    }
+
+    /// Streams the sentences behind the rows, in batches of the same sizes; none for rows that are not sentences.
     pub fn sentences(&self) -> Result<Option<SentenceBatches>> {
         Ok(match &self.content {
             Content::Texts(texts) => Some(texts.source.sentences()?),
@@ -258,6 +269,14 @@ impl<'a> RowSource<'a> {
     /// Whether rows are computed from images or sentences.
     pub fn are_computed(&self) -> bool {
         matches!(self.content, Content::Images(_) | Content::Texts(_))
+    }
+
+    /// The column of sentences, if they come from a table.
+    pub fn text_column(&self) -> Option<&str> {
+        match &self.content {
+            Content::Texts(texts) => texts.source.column(),
+            _ => None,
+        }
     }
 
     /// The class of each image or sentence, before any feature is computed; nothing for rows that are neither.

@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use crate::args::Cli;
 
 /// The options in the short help of each command, by their ids.
-const SHOWN: [(&[&str], &[&str]); 10] = [
+const SHOWN: [(&[&str], &[&str]); 11] = [
     (
         &["run"],
         &[
@@ -62,6 +62,18 @@ const SHOWN: [(&[&str], &[&str]); 10] = [
         &[
             "report",
             "json",
+            "label",
+            "columns",
+            "text",
+            "backbones",
+            "split",
+            "data_dir",
+        ],
+    ),
+    (
+        &["discover"],
+        &[
+            "output",
             "label",
             "columns",
             "text",

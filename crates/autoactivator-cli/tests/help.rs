@@ -12,7 +12,7 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "run",
     "reproduce",
     "learn",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 22] = [
     "eval",
     "suspect",
     "ask",
+    "discover",
     "features",
     "inspect",
     "memory",

@@ -1,7 +1,10 @@
 //! The answers to rows: how large they may become, computed and written piece by piece.
 
 use autoactivator::Table;
+use autoactivator::discovery::Found;
 use autoactivator::model::{Detail, object};
+
+use serde_json::{Value, json};
 
 use crate::edition::Edition;
 use crate::limits::Limits;
@@ -64,6 +67,20 @@ pub(crate) fn rows_together(edition: &Edition) -> usize {
     let by_scores = SCORES_TOGETHER / edition.model.classes().len().max(1);
     let by_work = WORK_TOGETHER / edition.multiply_adds.max(1);
     by_scores.min(by_work).max(1)
+}
+
+/// Groups of rows, and the name of the group that each row is in.
+pub(crate) fn grouped(found: &Found<'_>) -> Value {
+    let groups = found.groups.iter().zip(found.sizes()).map(|(group, rows)| {
+        let mut described = json!(group);
+        described["rows"] = json!(rows);
+        described
+    });
+    let rows = found.placed.iter().map(|placed| {
+        let name = placed.group.map(|group| &found.groups[group].name);
+        json!({ "group": name, "likeness": placed.likeness })
+    });
+    json!({ "groups": groups.collect::<Vec<Value>>(), "rows": rows.collect::<Vec<Value>>() })
 }
 
 /// The answers to rows, as JSON. Only the text grows with their number; what is computed for it is freed piece by piece,

@@ -129,6 +129,7 @@ impl From<Error> for Problem {
             | Error::NoUseForWeights
             | Error::CannotDoubt { .. }
             | Error::CannotReject { .. }
+            | Error::CannotDiscover { .. }
             | Error::OnlyConsolidation { .. } => Self::wrong_model(&kind, message),
             Error::Io { .. } | Error::Locked { .. } | Error::NotSynced { .. } | Error::Replaced { .. } => {
                 Self::unavailable(&kind, message)

@@ -67,6 +67,7 @@ pub(crate) fn table() -> Vec<Route> {
         ("post", "/v1/merge", Write, post(merge)),
         ("post", "/v1/predict", Read, post(predict)),
         ("post", "/v1/explain", Read, post(explain)),
+        ("post", "/v1/discover", Read, post(discover)),
         ("get", "/v1/growth", Read, get(growth)),
         ("get", "/v1/events", Read, get(listen)),
         ("get", "/v1/held-out", Write, get(held_out)),
@@ -240,6 +241,26 @@ async fn explain(State(app): Shared, Extension(client): Asker, headers: HeaderMa
             Detail::Class | Detail::All => explained,
         };
         Ok(json_response(&versioned(json!(explained), edition)))
+    })
+    .await
+}
+
+/// Groups rows that look like no known class. It may take seconds, so it always waits for its turn.
+async fn discover(State(app): Shared, Extension(client): Asker, headers: HeaderMap, body: Body) -> Answered {
+    let limit = app.limits.body_bytes;
+    let received = app.read(&app.questions, client, &headers, body, limit).await?;
+    let (at_hand, edition) = (Arc::clone(&app), app.edition());
+    app.work(&app.questions.turns, client, move |wanted| {
+        let question = body::predict(&received.content_type, &received.bytes, &at_hand.limits)?;
+        if question.detail != Detail::Class || question.reject > 0.0 {
+            let message = "`top`, `proba` and `reject` say how rows are answered: leave them out";
+            return Err(Problem::bad_request(message));
+        }
+        let model = &edition.model;
+        let x = at_hand.table(model, question.input, question.features.as_deref(), wanted)?;
+        wanted.check()?;
+        let found = model.discover(x.rows())?;
+        Ok(json_response(&versioned(answers::grouped(&found), &edition)))
     })
     .await
 }

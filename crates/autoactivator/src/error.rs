@@ -160,6 +160,13 @@ pub enum Error {
         reason: &'static str,
     },
 
+    /// New classes looked for with a model that cannot tell yet which rows are unlike those it knows.
+    #[error("cannot discover new classes: {reason}")]
+    CannotDiscover {
+        /// What is missing, and the remedy.
+        reason: &'static str,
+    },
+
     /// Labels to be doubted by a model that cannot judge them yet.
     #[error("cannot judge labels: {reason}")]
     CannotDoubt {

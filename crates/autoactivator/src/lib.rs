@@ -26,6 +26,7 @@
 
 pub mod consolidation;
 pub mod data;
+pub mod discovery;
 mod error;
 pub mod format;
 mod learner;
@@ -43,6 +44,7 @@ pub use consolidation::{
     Prior, ReadoutKind, Share, Source, TaskGrowth,
 };
 pub use data::{ClassList, ImageShape, Labels, Rows, Table, check_rows, check_task, check_weights};
+pub use discovery::{Discovery, Group, Groups};
 pub use error::{Error, kind};
 pub use format::{FORMAT_VERSION, write_atomically};
 pub use learner::{Answer, Input, Learner, Observer, Origin, Size, Step};

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders, each with those it may use besides itself and the shared files.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 9] = [
     ("data", &[]),
     ("math", &["data"]),
     ("format", &["math"]),
@@ -22,6 +22,7 @@ const ROOMS: [(&str, &[&str]); 8] = [
         "model",
         &["data", "math", "format", "reactivation", "consolidation"],
     ),
+    ("discovery", &["data", "math", "pool", "consolidation", "model"]),
 ];
 
 /// Files that every folder may use.

@@ -9,6 +9,7 @@ mod common;
 mod contract;
 mod demo;
 mod deployed;
+mod discover;
 mod documents;
 mod durable;
 mod hostile;

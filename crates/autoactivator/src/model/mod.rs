@@ -172,14 +172,15 @@ impl Model {
     }
 
     /// Reads a model file.
-    pub fn load(path: &Path) -> Result<Self, Error> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
         Self::received(path, &crate::format::read(path)?)
     }
 
     /// Writes a model file, under its lock; a crash at any moment leaves the old file or the new one. To
     /// read, change and write a model, hold its [`ModelFile`] throughout.
-    pub fn save(&self, path: &Path) -> Result<(), Error> {
-        ModelFile::lock(path)?.write(self).map(|_| ())
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        ModelFile::lock(path.as_ref())?.write(self).map(|_| ())
     }
 
     /// Writes only the deployed model, in half precision if `half`, and returns the size of the file.

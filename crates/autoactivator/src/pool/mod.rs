@@ -68,6 +68,11 @@ pub trait Pool: fmt::Debug + Send + Sync {
     /// Number of nodes.
     fn n_nodes(&self) -> usize;
 
+    /// Number of nodes, the first ones, that see rows themselves and not other nodes.
+    fn n_plain(&self) -> usize {
+        self.n_nodes()
+    }
+
     /// Outputs of all nodes, `(n_samples, n_nodes)`, computed in this precision.
     fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table;
 

@@ -250,6 +250,11 @@ impl Pool for Stack {
         self.members.len()
     }
 
+    fn n_plain(&self) -> usize {
+        let first = |member: &&Member| matches!(member, Member::First(_));
+        self.members.iter().take_while(first).count()
+    }
+
     fn outputs(&self, x: Rows<'_>, precision: Precision) -> Table {
         let first = self.first.outputs(x, precision);
         let prepared = self.prepared.apply(first.rows());

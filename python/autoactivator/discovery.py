@@ -1,0 +1,83 @@
+"""What ``discover`` finds: groups of rows that look like no known class."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that look like no known class and like each other.
+
+    Attributes
+    ----------
+    name : str
+        The name that the group is proposed under; no known class has it.
+    size : int
+        Number of rows.
+    tightness : float
+        How much alike its rows are: the mean cosine between a row and their mean. 1 if all are the same.
+    known : float
+        Half of its rows are stranger than all but this share of known rows.
+    nearest : str or int
+        The known class that it is most like.
+    likeness : float
+        The mean cosine between rows of the group and the mean of that class.
+    own : float
+        The same for rows of that class itself.
+    """
+
+    name: str
+    size: int
+    tightness: float
+    known: float
+    nearest: object
+    likeness: float
+    own: float
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of rows that look like no known class, the largest first.
+
+    Attributes
+    ----------
+    groups : list of Group
+        The groups.
+    labels : ndarray of shape (n_samples,)
+        The name of the group that each row is in. None for a row of a known class, or of no group.
+    """
+
+    groups: list
+    labels: np.ndarray
+
+    def __len__(self):
+        return len(self.groups)
+
+    def __iter__(self):
+        return iter(self.groups)
+
+    def __getitem__(self, place):
+        return self.groups[place]
+
+
+def groups(described, codes, label_of):
+    """What was found, from the answer of the compiled half; `label_of` has the label of each class."""
+    described, codes = json.loads(described), np.frombuffer(codes, dtype=np.uint32)
+    found = [
+        Group(
+            group["name"],
+            int(np.sum(codes == place)),
+            group["tightness"],
+            group["known"],
+            label_of[group["nearest"]["class"]],
+            group["nearest"]["likeness"],
+            group["nearest"]["own"],
+        )
+        for place, group in enumerate(described)
+    ]
+    labels = np.full(len(codes), None, dtype=object)
+    for place, group in enumerate(found):
+        labels[codes == place] = group.name
+    return Groups(found, labels)
