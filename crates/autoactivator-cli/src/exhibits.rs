@@ -51,10 +51,11 @@ pub fn of(rows: &RowSource<'_>, mistakes: &[Mistake]) -> Result<Exhibits> {
         Looks::Rows(image) => {
             let picked = picked(rows, mistakes)?;
             match image {
-                Some(shape) => pictures(
-                    shape,
-                    picked.iter().map(|(row, values)| (*row, values.as_slice())),
-                ),
+                Some(shape) => {
+                    let rows: Vec<(usize, &[f32])> =
+                        picked.iter().map(|(row, x)| (*row, x.as_slice())).collect();
+                    pictures(shape, &rows)
+                }
                 None => numbers(rows.features().as_deref(), picked),
             }
         }

@@ -16,6 +16,7 @@
 //! assert_eq!(tally.classes()[0].taken_for().map(|(class, rows)| (class, rows)), Some(("dog", 1)));
 //! ```
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use autoactivator_data::dataset::natural_order;
@@ -253,7 +254,7 @@ impl Tally {
                     .map(|(answer, &rows)| Pair { class, answer, rows }),
             );
         }
-        pairs.sort_by(|a, b| b.rows.cmp(&a.rows));
+        pairs.sort_by_key(|pair| Reverse(pair.rows));
         pairs
     }
 

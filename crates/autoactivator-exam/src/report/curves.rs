@@ -14,7 +14,7 @@ use crate::record::{Outcome, Record, Run};
 /// What is known and what is forgotten, as HTML; a figure without any line is left out.
 pub(super) fn figures(record: &Record) -> String {
     let plots = [accuracy_plot(record), first_task_plot(record)];
-    let drawn = plots.into_iter().filter(|plot| has_lines(plot));
+    let drawn = plots.into_iter().filter(has_lines);
     drawn.map(|plot| plot.figure()).collect()
 }
 

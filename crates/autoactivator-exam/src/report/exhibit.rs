@@ -41,15 +41,16 @@ pub fn of_pixels(dataset: &Dataset, mistakes: &[Mistake]) -> Exhibits {
     };
     let x = dataset.test.x.rows();
     let rows = mistakes.iter().map(|mistake| mistake.row);
-    pictures(
-        shape,
-        rows.filter(|&row| row < x.len()).map(|row| (row, x.row(row))),
-    )
+    let rows: Vec<(usize, &[f32])> = rows
+        .filter(|&row| row < x.len())
+        .map(|row| (row, x.row(row)))
+        .collect();
+    pictures(shape, &rows)
 }
 
 /// Rows of pixels as pictures. All have one scale, from the darkest to the lightest value among them.
-pub fn pictures<'a>(shape: ImageShape, rows: impl Iterator<Item = (usize, &'a [f32])> + Clone) -> Exhibits {
-    let values = || rows.clone().flat_map(|(_, values)| values.iter().copied());
+pub fn pictures(shape: ImageShape, rows: &[(usize, &[f32])]) -> Exhibits {
+    let values = || rows.iter().flat_map(|(_, values)| values.iter().copied());
     let (darkest, lightest) = (
         values().fold(f32::MAX, f32::min),
         values().fold(f32::MIN, f32::max),
@@ -67,9 +68,8 @@ pub fn pictures<'a>(shape: ImageShape, rows: impl Iterator<Item = (usize, &'a [f
             })
             .collect(),
     };
-    let fits = |values: &[f32]| values.len() == shape.n_values();
-    let fitting = rows.clone().filter(|(_, values)| fits(values));
-    fitting.map(|(row, values)| (row, picture(values))).collect()
+    let fitting = rows.iter().filter(|(_, values)| values.len() == shape.n_values());
+    fitting.map(|(row, values)| (*row, picture(values))).collect()
 }
 
 impl Exhibit {
@@ -156,8 +156,8 @@ mod tests {
             width: 2,
             channels: 1,
         };
-        let rows: [&[f32]; 3] = [&[0.0, 8.0], &[16.0, 0.0], &[1.0]];
-        let found = pictures(shape, rows.iter().copied().enumerate());
+        let rows: [(usize, &[f32]); 3] = [(0, &[0.0, 8.0]), (1, &[16.0, 0.0]), (2, &[1.0])];
+        let found = pictures(shape, &rows);
         assert_eq!(found.len(), 2, "a row of another width is no picture");
         let Exhibit::Picture { rgb, .. } = &found[&0] else {
             unreachable!()

@@ -11,7 +11,7 @@ use crate::report::table::aligned;
 const PAPERS: &str = "task-batch=all";
 
 /// What a chapter comes to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conclusion {
     /// Figures of ours that stand beside one of the paper, under its exam, and how many of them are at least as good.
     compared: usize,
