@@ -204,6 +204,16 @@ impl<'a> RowSource<'a> {
         }
     }
 
+    /// Number of features of a row.
+    pub fn n_features(&self) -> usize {
+        match &self.content {
+            Content::Table(table) => table.shape().n_features,
+            Content::Memory(rows, _) => rows.x.rows().n_features(),
+            Content::Images(images) => images.extractor.n_features(),
+            Content::Texts(texts) => texts.encoder.n_features(),
+        }
+    }
+
     /// The shape of each row, if rows are known to be images.
     pub fn image(&self) -> Option<ImageShape> {
         match &self.content {

@@ -21,6 +21,10 @@ use crate::progress::TaskBar;
 use crate::rows::{Expected, RowSource, with_classes};
 use crate::shown::shown;
 
+/// Number of random nodes of a model that is made for this, and the widest rows that they are for.
+const NODES: usize = 1024;
+const WIDE: usize = 8192;
+
 /// A label that is this likely wrong is replaced.
 const LIKELY: f64 = 0.5;
 
@@ -99,10 +103,12 @@ fn find(args: &SuspectArgs, rows: &RowSource<'_>, known: Option<Model>, bar: &mu
     })
 }
 
-/// A model of these rows.
+/// A model of these rows. It has fewer random nodes than usual, since doubts need no more and every row passes all of
+/// them twice; rows that are too wide get few nodes anyway.
 fn learned(rows: &RowSource<'_>, bar: &mut TaskBar) -> Result<Model> {
     let params = ConsolidationParams {
         image: rows.image(),
+        nodes: (rows.n_features() <= WIDE).then_some(NODES),
         ..ConsolidationParams::default()
     };
     let mut model = Model::new("consolidation", &json!(params))?;
