@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from . import error, rows, text
+from . import discovery, error, rows, text
 from .learner import Learned
 from .rows import fraction
 from .snapshot import KINDS
@@ -228,6 +228,29 @@ class Client:
         labels = self._by_name({name for name in found if name is not None})
         return np.array([labels.get(name) for name in found], dtype=object if reject > 0 else None)
 
+    def discover(self, X: Rows) -> discovery.Groups:
+        """Group rows that look like no known class: what might be new?
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or list of path-like, bytes or str
+            Rows, images or sentences.
+
+        Returns
+        -------
+        autoactivator.discovery.Groups
+            The groups, and for each row the name of its group, or None.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> len(Client("http://127.0.0.1:7878").discover([[0.95, 0.95]]))  # doctest: +SKIP
+        0
+        """
+        found = self._post("/v1/discover", X, {})
+        names = [row["group"] for row in found["rows"]]
+        return discovery.groups(found["groups"], names, self._by_name)
+
     def predict_proba(self, X: Rows) -> NDArray[np.float64]:
         """Predict the probability of every class.
 
@@ -333,7 +356,11 @@ class Client:
             return False
         return json.loads(self._send("GET", "/v1/model"))["takes"] == "texts"
 
-    def _ask(self, X: Any, options: dict[str, Any]) -> list[dict[str, Any]]:
+    def _ask(self, X: Any, options: dict[str, Any]) -> Any:
+        return self._post("/v1/predict", X, options)["answers"]
+
+    def _post(self, path: str, X: Any, options: dict[str, Any]) -> Any:
+        """Asks about rows, images or sentences."""
         if self._takes_texts(X):
             asked = _json({"texts": text.sentences(X), **options})
         elif _are_images(X):
@@ -341,7 +368,7 @@ class Client:
             asked = _form(fields + [(name, json.dumps(value).encode()) for name, value in options.items()])
         else:
             asked = _json({**_named_rows(X), **options})
-        return json.loads(self._send("POST", "/v1/predict", *asked))["answers"]
+        return json.loads(self._send("POST", path, *asked))
 
     def _lesson(self, X: Any, y: Labels, sample_weight: Weights | None) -> Body:
         return _lesson(X, y, sample_weight, self._takes_texts(X))

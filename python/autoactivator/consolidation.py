@@ -374,7 +374,11 @@ class Consolidation(Rejecting):
         x = self._rows(X, model)
         with self._in_words_of_sklearn(x):
             described, codes = model.discover(x)
-        return discovery.groups(described, codes, dict(zip(model.classes, self._labels)))
+        described = json.loads(described)
+        names = [group["name"] for group in described] + [None]
+        codes = np.minimum(np.frombuffer(codes, dtype=np.uint32), len(described))
+        labels = dict(zip(model.classes, self._labels))
+        return discovery.groups(described, [names[code] for code in codes], lambda _: labels)
 
     def unlearn(self, X: Rows, y: Labels, sample_weight: Weights | None = None) -> Self:
         """Unlearn rows: afterwards the memory is what it would have been without them.

@@ -1,6 +1,5 @@
 """What ``discover`` finds: groups of rows that look like no known class."""
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,22 +61,21 @@ class Groups:
         return self.groups[place]
 
 
-def groups(described, codes, label_of):
-    """What was found, from the answer of the compiled half; `label_of` has the label of each class."""
-    described, codes = json.loads(described), np.frombuffer(codes, dtype=np.uint32)
+def groups(described, names, labels_of):
+    """What was found: the groups as objects of JSON, the name of the group of each row, and what has the labels of class names."""
+    labels = np.full(len(names), None, dtype=object)
+    labels[:] = names
+    nearest = labels_of({group["nearest"]["class"] for group in described})
     found = [
         Group(
             group["name"],
-            int(np.sum(codes == place)),
+            int(np.sum(labels == group["name"])),
             group["tightness"],
             group["known"],
-            label_of[group["nearest"]["class"]],
+            nearest[group["nearest"]["class"]],
             group["nearest"]["likeness"],
             group["nearest"]["own"],
         )
-        for place, group in enumerate(described)
+        for group in described
     ]
-    labels = np.full(len(codes), None, dtype=object)
-    for place, group in enumerate(found):
-        labels[codes == place] = group.name
     return Groups(found, labels)

@@ -104,6 +104,16 @@ def test_a_token_is_sent_where_one_is_needed(serve, clusters):
         Consolidation().fit(X[y == 0], y[y == 0]).predict(X, reject=0.1)
 
 
+def test_new_classes_are_found(serve, clusters):
+    X, y = clusters
+    client = Client(serve("--empty")).partial_fit(X[y < 3], y[y < 3])
+    found, expected = client.discover(X), Consolidation().fit(X[y < 3], y[y < 3]).discover(X)
+    assert found.labels.tolist() == expected.labels.tolist()
+    assert [(group.name, group.size, group.nearest) for group in found] == [
+        (group.name, group.size, group.nearest) for group in expected
+    ]
+
+
 def png(pixels):
     """A grey image, 8 bits a pixel."""
     height, width = pixels.shape
