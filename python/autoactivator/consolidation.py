@@ -373,12 +373,12 @@ class Consolidation(Rejecting):
         model = self._model_or_new()
         x = self._rows(X, model)
         with self._in_words_of_sklearn(x):
-            described, codes = model.discover(x)
-        described = json.loads(described)
+            groups, codes = model.discover(x)
+        described = json.loads(groups)
         names = [group["name"] for group in described] + [None]
-        codes = np.minimum(np.frombuffer(codes, dtype=np.uint32), len(described))
-        labels = dict(zip(model.classes, self._labels))
-        return discovery.groups(described, [names[code] for code in codes], lambda _: labels)
+        places = np.minimum(np.frombuffer(codes, dtype=np.uint32), len(described))
+        labels = dict(zip(model.classes, self._labels.tolist(), strict=True))
+        return discovery.groups(described, [names[place] for place in places], lambda _: labels)
 
     def unlearn(self, X: Rows, y: Labels, sample_weight: Weights | None = None) -> Self:
         """Unlearn rows: afterwards the memory is what it would have been without them.

@@ -1,8 +1,11 @@
 """What ``discover`` finds: groups of rows that look like no known class."""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -48,20 +51,24 @@ class Groups:
         The name of the group that each row is in. None for a row of a known class, or of no group.
     """
 
-    groups: list
-    labels: np.ndarray
+    groups: list[Group]
+    labels: NDArray[np.object_]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.groups)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Group]:
         return iter(self.groups)
 
-    def __getitem__(self, place):
+    def __getitem__(self, place: int) -> Group:
         return self.groups[place]
 
 
-def groups(described, names, labels_of):
+def groups(
+    described: Sequence[Mapping[str, Any]],
+    names: Sequence[str | None],
+    labels_of: Callable[[set[str]], Mapping[str, object]],
+) -> Groups:
     """What was found: the groups as objects of JSON, the name of the group of each row, and what has the labels of class names."""
     labels = np.full(len(names), None, dtype=object)
     labels[:] = names
