@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import HfApi, hf_hub_download
+from huggingface_hub import HfApi
 
 from . import __version__, types
 from ._core import Model
@@ -99,7 +99,7 @@ def from_pretrained(
     >>> from autoactivator.hub import from_pretrained
     >>> from_pretrained("someone/birds").predict(rows)  # doctest: +SKIP
     """
-    return load(hf_hub_download(repo_id, FILE, revision=revision, token=token), label_type)
+    return load(HfApi(token=token).hf_hub_download(repo_id, FILE, revision=revision), label_type)
 
 
 def card(model: Learner, repo_id: str, record: Mapping[str, Any] | None = None) -> str:
