@@ -328,7 +328,7 @@ class Consolidation(Rejecting):
         X : array-like of shape (n_samples, n_features), or list of str
             Rows without labels, or sentences.
         count : int, default=20
-            The number of rows, at most 4096.
+            The number of rows, at most 2048.
 
         Returns
         -------

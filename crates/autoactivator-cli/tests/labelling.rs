@@ -164,7 +164,7 @@ fn rows_worth_a_label() {
     place.refuse(&["ask", "model", "pool.csv", "--count", "0"], &["above 0"]);
     place.refuse(
         &["ask", "model", "pool.csv", "--count", "5000"],
-        &["count", "4096"],
+        &["count", "2048"],
     );
     assert_eq!(place.read("model"), model);
 }

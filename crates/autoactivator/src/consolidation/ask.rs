@@ -2,8 +2,9 @@
 //!
 //! Labels help where the memory is uncertain, and one label says something about all rows that are alike. So
 //! [`Consolidation::ask`] keeps, of any number of rows, a sample in proportion to how uncertain each is, and chooses from it
-//! one row after another: an uncertain one whose label would take the most uncertainty from the sample. How much one row says about
-//! another is their product by A⁻¹, as the memory has it; a label that has been asked for counts as known from then on.
+//! one row after another: an uncertain one whose label would take the most uncertainty from the sample. How much one row
+//! says about another is their product by A⁻¹, as the memory has it; a label that has been asked for counts as known from
+//! then on.
 
 use rayon::prelude::*;
 
@@ -15,7 +16,7 @@ use crate::learner::{Answer, Observer};
 use crate::math::{Matrix, is_stopped, product};
 
 /// Most rows that can be asked for at once.
-pub const MOST_ASKED: usize = 4096;
+pub const MOST_ASKED: usize = 2048;
 
 /// Number of rows that are chosen from, at least, and for each one that is asked for.
 const SAMPLE: usize = 1024;
