@@ -44,10 +44,12 @@ NAVIGATION = {
         "docs/server.md",
         "reference/http.md",
         "docs/tables.md",
+        "docs/record.md",
         "docs/privacy.md",
         "docs/scale.md",
     ],
     "Method and figures": [
+        "docs/paper.md",
         "docs/method.md",
         "docs/accuracy.md",
         "docs/rivals.md",
