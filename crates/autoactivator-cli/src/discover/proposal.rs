@@ -25,6 +25,9 @@ const SHOWN: usize = 12;
 /// Number of features that the page shows of a row.
 const SHOWN_FEATURES: usize = 8;
 
+/// The table of rows that are no images.
+const TABLE: &str = "groups.csv";
+
 /// What is written as rows are placed.
 pub(super) struct Proposal<'a> {
     groups: &'a Groups<'a>,
@@ -135,6 +138,7 @@ impl<'a> Proposal<'a> {
 
     /// Ends all files, and writes the page; `n_rows` were placed.
     pub fn finish(self, n_rows: usize) -> Result<()> {
+        let are_images = matches!(self.rows, Rows::Images(_));
         match self.rows {
             Rows::Sentences(table) => table.finish()?,
             Rows::Table(table) if self.sizes.iter().any(|&size| size > 0) => table.finish()?,
@@ -159,10 +163,11 @@ impl<'a> Proposal<'a> {
         };
         let path = folder.join("index.html");
         Output::new(&path, &[], Replace::Nothing)?.write(page::html(&shown, &folder).as_bytes())?;
+        let learned = if are_images { folder } else { folder.join(TABLE) };
         say!(
             "{}: look at it, rename what is a class, and learn {}",
             path.display(),
-            folder.display()
+            learned.display()
         );
         Ok(())
     }
@@ -178,7 +183,7 @@ impl Rows {
             }
             return Ok(Self::Images(images));
         }
-        let path = folder.join("groups.csv");
+        let path = folder.join(TABLE);
         if source.sentences()?.is_some() {
             let mut table = Output::new(&path, &[], Replace::Nothing)?.create()?;
             let column = source.text_column().unwrap_or("text");

@@ -6,7 +6,7 @@ use super::held_back::LEAST;
 use super::mixture::Mixture;
 use super::search::{Outcome, Search};
 use super::space::Space;
-use super::{table, unknown_rows};
+use super::{table, unknown_among};
 use crate::data::Rows;
 use crate::error::Error;
 use crate::math::{Matrix, is_stopped, product};
@@ -128,7 +128,7 @@ impl<'a> Groups<'a> {
             return Ok(placed);
         };
         for (part, placed) in x.chunks(TOGETHER).zip(placed.chunks_mut(TOGETHER)) {
-            let unknown = unknown_rows(self.model, part)?;
+            let unknown = unknown_among(&self.model.known(part)?);
             let groups = mixture.groups_of(&space.places(part.gather(&unknown).rows()));
             for (row, group) in unknown.into_iter().zip(groups) {
                 if let Some((group, likeness)) = group {

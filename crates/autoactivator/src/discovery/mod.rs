@@ -47,14 +47,20 @@ const KEPT_FLOATS: usize = 1 << 23;
 /// that before anything is grouped; few new ones are.
 const KNOWN: f32 = 0.5;
 
+/// Shares of known rows: of rows that are all known, each is the share of those that are as strange.
+const LEVELS: [f32; 3] = [KNOWN, 0.1, 0.02];
+
+/// How many standard deviations more rows than that are no chance.
+const NO_CHANCE: f32 = 3.0;
+
 /// Unlabelled rows that are looked at, in any number of batches.
 pub struct Discovery<'a> {
     model: &'a Model,
     learner: &'a Consolidation,
     sample: Witnesses,
     n_rows: usize,
-    /// Number of those that may be unknown.
-    n_unknown: usize,
+    /// Number of rows that are as strange as each of the levels; the first are those that may be unknown.
+    n_strange: [usize; LEVELS.len()],
 }
 
 impl<'a> Discovery<'a> {
@@ -83,15 +89,18 @@ impl<'a> Discovery<'a> {
             learner,
             sample: Witnesses::new(2 * SAMPLE.min(room)),
             n_rows: 0,
-            n_unknown: 0,
+            n_strange: [0; LEVELS.len()],
         })
     }
 
     /// Looks at rows, and keeps some of those that may be unknown: which ones depends on their content alone.
     pub fn observe(&mut self, x: Rows<'_>) -> Result<(), Error> {
-        let unknown = unknown_rows(self.model, x)?;
+        let shares = self.model.known(x)?;
         self.n_rows += x.len();
-        self.n_unknown += unknown.len();
+        for (n_strange, level) in self.n_strange.iter_mut().zip(LEVELS) {
+            *n_strange += shares.iter().filter(|share| **share <= level).count();
+        }
+        let unknown = unknown_among(&shares);
         let rows = x.gather(&unknown);
         let one_class = vec![0; rows.rows().len()];
         self.sample.add(rows.rows(), &one_class, |_| (1.0, 1.0));
@@ -105,17 +114,28 @@ impl<'a> Discovery<'a> {
 
     /// Groups what was looked at. It may take seconds; it ends early if the work of this thread is stopped.
     pub fn groups(&self) -> Result<Groups<'a>, Error> {
+        let sample = self.sample.in_use();
         let search = Search {
             learner: self.learner,
-            sample: self.sample.in_use(),
+            sample: if self.something_is_new() { sample } else { &[] },
             new: self.new_share(),
         };
         Groups::find(self.model, &search)
     }
 
+    /// Whether more rows are strange than known rows would be by chance.
+    fn something_is_new(&self) -> bool {
+        let n = self.n_rows as f32;
+        let mut levels = self.n_strange.iter().zip(LEVELS);
+        levels.any(|(&strange, level)| {
+            strange as f32 - level * n > NO_CHANCE * (level * (1.0 - level) * n).sqrt()
+        })
+    }
+
     /// The share of new rows among those that may be unknown: as many known rows look unknown as look known.
     fn new_share(&self) -> f32 {
-        let (unknown, known) = (self.n_unknown as f32, (self.n_rows - self.n_unknown) as f32);
+        let unknown = self.n_strange[0];
+        let (unknown, known) = (unknown as f32, (self.n_rows - unknown) as f32);
         let known = known * KNOWN / (1.0 - KNOWN);
         let least = 1.0 / unknown.max(2.0);
         (1.0 - known / unknown.max(1.0)).clamp(least, 1.0 - least)
@@ -146,11 +166,10 @@ fn can_hold_back(learner: &Consolidation) -> bool {
     kept.iter().any(|&rows| rows >= held_back::LEAST)
 }
 
-/// The indices of rows that may be unknown.
-fn unknown_rows(model: &Model, x: Rows<'_>) -> Result<Vec<usize>, Error> {
-    let shares = model.known(x)?;
+/// The indices of rows that may be unknown, by how well known each row is.
+fn unknown_among(shares: &[f32]) -> Vec<usize> {
     let unknown = shares.iter().enumerate().filter(|(_, share)| **share <= KNOWN);
-    Ok(unknown.map(|(i, _)| i).collect())
+    unknown.map(|(i, _)| i).collect()
 }
 
 /// Rows that were kept, as one table.
