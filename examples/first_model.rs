@@ -17,5 +17,5 @@ fn main() -> Result<(), Error> {
     )?;
     let found = model.predict(Rows::new(&[6.5, 3.0, 5.8, 2.2], 4)?)?;
     println!("{}", model.classes()[found[0] as usize]);
-    Model::from(model).save("flowers.aact")
+    Model::from(model).save("flowers.aact".as_ref())
 }
