@@ -8,11 +8,11 @@ fn main() -> Result<(), Error> {
     let rows = Table::new((0..800).map(value).collect(), 8)?;
     let names = Labels::from_names((0..100).map(|i| if i < 50 { "low" } else { "high" }));
     model.learn(rows.rows(), &names, &mut ())?;
-    model.save("model.aact")?;
+    model.save("model.aact".as_ref())?;
 
     let half = true; // Numbers in half precision.
     model.export("small.aact".as_ref(), half)?;
-    let small = Model::load("small.aact")?;
+    let small = Model::load("small.aact".as_ref())?;
     println!(
         "the same answers: {}",
         small.predict(rows.rows())? == model.predict(rows.rows())?

@@ -15,7 +15,7 @@ fn main() -> Result<(), Error> {
         model.learn(rows.rows(), &Labels::from_names([class; 100]), &mut ())?;
     }
     // A row is unknown if it is stranger than 95 % of the rows that were learned.
-    for centre in [0.1, 5.1, 50.0] {
+    for centre in [0.0, 5.0, 50.0] {
         let rows = around(centre, 20)?;
         let answers = model.answers(rows.rows(), 0.05)?;
         let unknown = answers.iter().filter(|answer| answer.class.is_none()).count();

@@ -11,7 +11,7 @@ const SAYS: [(&str, &str); 5] = [
     ("two_sites", "the same file as learned in one place: true"),
     (
         "take_back",
-        r#"taken back: ["low", "high"]; no probability differs by more than 1e-5: true"#,
+        r#"taken back: ["low", "high"], the same answers: true"#,
     ),
     ("deploy", "the same answers: true"),
 ];

@@ -123,7 +123,7 @@ def data(
     >>> from autoactivator import cil
     >>> X, y, X_test, y_test = cil.data("digits")
     >>> X.shape, X_test.shape, y[:3]
-    ((1434, 64), (363, 64), array([0, 1, 2]))
+    ((1438, 64), (359, 64), array([0, 1, 2]))
     """
     folder = data_dir or os.environ.get("AUTOACTIVATOR_DATA") or None
     names, *parts = _core.data(os.fspath(dataset), folder)

@@ -112,7 +112,7 @@ class Deployed(Rejecting):
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.export(Path(folder) / "small.aact")
     ...     autoactivator.load(Path(folder) / "small.aact")
-    Deployed() with 2 classes (0, 1), 9 nodes, 0.000 MB
+    Deployed() with 2 classes (0, 1), 9 nodes, 0.001 MB
     """
 
     def fit(self, X: Rows, y: Labels) -> Self:

@@ -33,7 +33,7 @@ def line(model: Model) -> str:
     >>> from autoactivator import Consolidation
     >>> from autoactivator.summary import line
     >>> line(Consolidation(nodes=8).fit([[0.0], [0.1], [0.9], [1.0]], ["low", "low", "high", "high"])._model)
-    '2 classes (low, high), 9 nodes, 0.000 MB'
+    '2 classes (low, high), 9 nodes, 0.001 MB'
     """
     size, names = json.loads(model.size), model.classes
     shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
