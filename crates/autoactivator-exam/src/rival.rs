@@ -1,6 +1,6 @@
 //! With what settings do rivals take part? [`RivalParams`], shared by all of them; each reads what it has a use for.
 //!
-//! [`make`] makes a rival of a [`LearnerKind`], and [`used`] is what the record says about it.
+//! `make` makes a rival of a [`LearnerKind`], and `used` is what the record says about it.
 //!
 //! ```
 //! use autoactivator_exam::experiment::Experiment;

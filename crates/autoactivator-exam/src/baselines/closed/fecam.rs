@@ -98,10 +98,9 @@ impl Covariances {
         let freedom = (n - 1.0).max(1.0);
         let mut covariance = gram.clone();
         mirror_lower(&mut covariance);
-        for j in 0..sum.len() {
-            for i in 0..sum.len() {
-                covariance[(i, j)] = (covariance[(i, j)] - sum[i] * sum[j] / n) / freedom;
-            }
+        for (j, sum_j) in sum.iter().enumerate() {
+            let column = covariance.col_mut(j).iter_mut().zip(sum);
+            column.for_each(|(c, sum_i)| *c = (*c - sum_i * sum_j / n) / freedom);
         }
         covariance
     }

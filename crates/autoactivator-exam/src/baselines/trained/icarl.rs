@@ -131,19 +131,17 @@ impl Rule for Herd {
             order.extend(herd.into_iter().map(|i| rows[i]));
         }
         self.exemplars.admit(lesson, &order);
-        let mut means = Matrix::zeros(
-            network
-                .features(Rows::new(lesson.x.row(0), lesson.x.n_features())?)
-                .n_cols(),
-            0,
-        );
+        let n_inputs = network.features(lesson.x.gather(&[0]).rows()).n_cols();
+        let mut means = Matrix::zeros(n_inputs, 0);
         for exemplars in self.exemplars.by_class() {
+            // A class without exemplars has no direction.
+            let mut mean = vec![0.0; n_inputs];
             let mut material = Material::default();
             exemplars.iter().for_each(|e| material.push(&e.row, e.place));
-            match exemplars.is_empty() {
-                true => means.push(&vec![0.0; means.n_rows()]),
-                false => means.push(&unit_mean(&unit_features(network, material.x()?))),
+            if material.len() > 0 {
+                mean = unit_mean(&unit_features(network, material.x()?));
             }
+            means.push(&mean);
         }
         self.means = means;
         Ok(())

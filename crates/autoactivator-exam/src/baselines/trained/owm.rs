@@ -130,16 +130,12 @@ mod tests {
                 .map(|row| row.iter().zip(&a).map(|(p, a)| p * a).sum())
                 .collect();
             let beneath = alpha + a.iter().zip(&pa).map(|(a, pa)| a * pa).sum::<f64>();
-            for i in 0..3 {
-                for j in 0..3 {
-                    p[i][j] -= pa[i] * pa[j] / beneath;
-                }
+            for (row, a) in p.iter_mut().zip(&pa) {
+                row.iter_mut().zip(&pa).for_each(|(p, b)| *p -= a * b / beneath);
             }
         }
-        for i in 0..3 {
-            for j in 0..3 {
-                assert!((f64::from(rule.free[0][(i, j)]) - p[i][j]).abs() < 1e-5);
-            }
-        }
+        let expected = p.iter().flatten();
+        let pairs = rule.free[0].values().iter().zip(expected);
+        assert!(pairs.into_iter().all(|(a, b)| (f64::from(*a) - b).abs() < 1e-5));
     }
 }
