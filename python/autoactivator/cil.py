@@ -31,6 +31,7 @@ def run(
     online: bool = False,
     reactivation: Mapping[str, Any] | None = None,
     consolidation: Mapping[str, Any] | None = None,
+    rivals: Mapping[str, Any] | None = None,
     data_dir: Path | None = None,
     sections: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -47,7 +48,10 @@ def run(
         with 20 classes or more; fewer with fewer than 10 classes.
     learners : sequence of str, default=()
         ``"consolidation"``, ``"reactivation"``, ``"nearest-mean"``, ``"streaming-lda"``, ``"joint-ridge"``,
-        ``"sequential-sgd"``; all of them if empty.
+        ``"sequential-sgd"``, which are evaluated if it is empty, and rivals from the literature: ``"unit-mean"``,
+        ``"simple-cil"``, ``"nearest-neighbours"``, ``"fecam"``, ``"klda"``, ``"acil"``, ``"ranpac"``, ``"fine-tuning"``,
+        ``"joint"``, ``"ewc"``, ``"si"``, ``"mas"``, ``"lwf"``, ``"owm"``, ``"er"``, ``"der++"``, ``"gdumb"``,
+        ``"icarl"``, ``"bic"``, ``"il2m"``.
     protocols : sequence of str, default=()
         ``"instance"``, ``"task-batch=B"``, ``"class-batch=B"``, ``"mixed-batch=B"``, where B is a number or ``all``;
         ``instance`` and ``task-batch=all`` if empty.
@@ -60,6 +64,9 @@ def run(
     reactivation, consolidation : dict or None, default=None
         Parameters of the learners, as for :class:`~autoactivator.Reactivation` and
         :class:`~autoactivator.Consolidation`.
+    rivals : dict or None, default=None
+        Parameters of rivals, with the names and defaults of the command line: ``hidden``, ``epochs``, ``batch``,
+        ``learning_rate``, ``momentum``, ``exemplars``, ``strength``, ``random_nodes``, ``neighbours``.
     data_dir : path-like or None, default=None
         Folder that holds the data sets known by name; None takes the environment variable ``AUTOACTIVATOR_DATA``.
     sections : sequence of str, default=()
@@ -92,6 +99,7 @@ def run(
         "seed": operator.index(seed),
         "reactivation": reactivation or {},
         "consolidation": consolidation or {},
+        "rivals": rivals or {},
     }
     folder = data_dir or os.environ.get("AUTOACTIVATOR_DATA") or None
     record = json.loads(_core.run(name, list(sections), json.dumps(changes), folder, given))

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use autoactivator::pool::PoolSpec;
 use autoactivator::{Activation, GateKind, ImageShape, Precision, Prior, ReadoutKind, RepeatedClasses};
 use autoactivator_data::Columns;
-use autoactivator_exam::contender::LearnerKind;
+use autoactivator_exam::kind::LearnerKind;
 use autoactivator_exam::protocol::Protocol;
 use autoactivator_exam::scenario::Scenario;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -125,8 +125,8 @@ pub struct RunArgs {
     #[arg(long)]
     pub online: bool,
 
-    /// Learner to evaluate; can be given several times [default: all]
-    #[arg(long = "learner", value_parser = learners())]
+    /// Learners to evaluate, separated by commas; can be given several times [default: the first six]
+    #[arg(long = "learner", value_name = "LEARNER,...", value_delimiter = ',', value_parser = learners())]
     pub learners: Vec<LearnerKind>,
 
     /// How test rows are grouped: instance, task-batch=B, class-batch=B or mixed-batch=B (B is a number or all), or
@@ -179,6 +179,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub consolidation: ConsolidationArgs,
+
+    #[command(flatten)]
+    pub rivals: RivalArgs,
 }
 
 #[derive(Debug, Args)]
@@ -821,6 +824,47 @@ pub struct ConsolidationArgs {
     /// Weight of each row of a class; can be given several times
     #[arg(long, value_name = "CLASS=WEIGHT", value_parser = class_weight)]
     pub class_weight: Vec<(String, f64)>,
+}
+
+/// Parameters of learners from the literature; those not given keep their defaults.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Parameters of rivals", mut_args = defaults::rivals)]
+pub struct RivalArgs {
+    /// Widths of the hidden layers of trained networks; 0 is a linear head [default: 400,400 on images, 0 on other rows]
+    #[arg(long, value_delimiter = ',', value_name = "N,...")]
+    pub hidden: Option<Vec<usize>>,
+
+    /// Passes of a trained network over the rows of a task
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+
+    /// Rows in each step of a trained network
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
+
+    /// Step size at the start of each task; it falls to zero along the task
+    #[arg(long)]
+    pub learning_rate: Option<f64>,
+
+    /// How much of a step the next one repeats
+    #[arg(long)]
+    pub momentum: Option<f64>,
+
+    /// Rows that may be kept for replay
+    #[arg(long, value_name = "N")]
+    pub exemplars: Option<usize>,
+
+    /// How strongly a learner keeps what it knows: the weight of its penalty, of distillation or of kept scores, or α of owm
+    #[arg(long)]
+    pub strength: Option<f64>,
+
+    /// Random nodes
+    #[arg(long, value_name = "N")]
+    pub random_nodes: Option<usize>,
+
+    /// k: nearest neighbours that vote
+    #[arg(long, value_name = "k")]
+    pub neighbours: Option<usize>,
 }
 
 /// Parses pools by name, with their usual settings.

@@ -1,10 +1,12 @@
 //! Adds the default values of parameters to the help texts.
 //!
-//! An option has the name of its parameter. [`reactivation`], [`consolidation`], [`shared`] and [`run`] each append the
+//! An option has the name of its parameter. [`reactivation`], [`consolidation`], [`rivals`], [`shared`] and [`run`] each append the
 //! defaults to the options of one struct, so help and parameters cannot drift apart.
 
 use autoactivator::{ConsolidationParams, ReactivationParams};
 use autoactivator_exam::experiment::Experiment;
+use autoactivator_exam::kind::LearnerKind;
+use autoactivator_exam::rival::RivalParams;
 use autoactivator_exam::scenario::Scenario;
 use clap::Arg;
 use serde::Serialize;
@@ -21,6 +23,18 @@ pub fn reactivation(option: Arg) -> Arg {
 /// Options with the name of a parameter of consolidation.
 pub fn consolidation(option: Arg) -> Arg {
     of_params(option, ConsolidationParams::default())
+}
+
+/// Options with the name of a parameter of rivals; some defaults depend on the rival.
+pub fn rivals(option: Arg) -> Arg {
+    let by_kind: fn(LearnerKind) -> Option<String> = match option.get_id().as_str() {
+        "strength" => |kind| kind.strength().map(|strength| strength.to_string()),
+        "random_nodes" => |kind| kind.random_nodes().map(|nodes| nodes.to_string()),
+        _ => return of_params(option, RivalParams::default()),
+    };
+    let kinds = LearnerKind::ALL.into_iter();
+    let of_kind = |kind: LearnerKind| by_kind(kind).map(|default| format!("{} {default}", kind.name()));
+    with_default(option, &kinds.filter_map(of_kind).collect::<Vec<_>>().join(", "))
 }
 
 /// Options with the name of a parameter of both learners.
@@ -124,6 +138,9 @@ mod tests {
             "seeds",
             "tasks",
             "protocols",
+            "epochs",
+            "strength",
+            "hidden",
         ] {
             assert_eq!(defaults(id), 1, "{}", help(id));
         }

@@ -1,6 +1,6 @@
 //! The options that were given, and only those, as JSON under the names of the parameters.
 //!
-//! [`reactivation`] and [`consolidation`] turn the arguments into such an object; [`laid_over`] overrides a set of
+//! [`reactivation`], [`consolidation`] and [`rivals`] turn the arguments into such an object; [`laid_over`] overrides a set of
 //! parameters with it.
 
 use std::fmt::Debug;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::args::{ConsolidationArgs, ModelKind, NewModelArgs, ReactivationArgs, SharedArgs};
+use crate::args::{ConsolidationArgs, ModelKind, NewModelArgs, ReactivationArgs, RivalArgs, SharedArgs};
 
 /// Parameters that were given, by name.
 pub type Given = Map<String, Value>;
@@ -78,6 +78,21 @@ pub fn consolidation(args: &ConsolidationArgs, shared: &SharedArgs) -> Result<Gi
         "class_weights",
         (!weights.is_empty()).then_some(weights),
     )?;
+    Ok(given)
+}
+
+/// Parameters of rivals.
+pub fn rivals(args: &RivalArgs) -> Result<Given> {
+    let mut given = Given::new();
+    put(&mut given, "hidden", args.hidden.as_ref())?;
+    put(&mut given, "epochs", args.epochs)?;
+    put(&mut given, "batch", args.batch)?;
+    put(&mut given, "learning_rate", args.learning_rate)?;
+    put(&mut given, "momentum", args.momentum)?;
+    put(&mut given, "exemplars", args.exemplars)?;
+    put(&mut given, "strength", args.strength)?;
+    put(&mut given, "random_nodes", args.random_nodes)?;
+    put(&mut given, "neighbours", args.neighbours)?;
     Ok(given)
 }
 

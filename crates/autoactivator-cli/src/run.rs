@@ -65,9 +65,11 @@ fn asked(args: &RunArgs) -> Result<Experiment> {
     })?;
     let reactivation = given::reactivation(&args.reactivation, &args.shared)?;
     let consolidation = given::consolidation(&args.consolidation, &args.shared)?;
+    let rivals = given::rivals(&args.rivals)?;
     for contender in &mut experiment.contenders {
         contender.reactivation = laid_over(&contender.reactivation, &reactivation)?;
         contender.consolidation = laid_over(&contender.consolidation, &consolidation)?;
+        contender.rivals = laid_over(&contender.rivals, &rivals)?;
     }
     Ok(experiment)
 }

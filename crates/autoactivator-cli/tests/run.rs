@@ -463,6 +463,61 @@ fn every_learner_by_default() {
 }
 
 #[test]
+fn rivals_are_named_in_one_list_and_set_like_other_learners() {
+    let place = Workplace::new();
+    let words = [
+        "--learner",
+        "ewc,er",
+        "--learner",
+        "ranpac",
+        "--epochs",
+        "1",
+        "--hidden",
+        "16",
+        "--exemplars",
+        "50",
+        "--strength",
+        "3",
+        "--random-nodes",
+        "40",
+    ];
+    let record = record(&place, &words);
+    let ewc = json!({"batch": 64, "epochs": 1, "hidden": [16], "learning_rate": 0.1, "momentum": 0.9, "strength": 3.0});
+    let mut er = ewc.clone();
+    er.as_object_mut().unwrap().remove("strength");
+    er["exemplars"] = json!(50);
+    let expected = json!({"ewc": ewc, "er": er, "ranpac": {"random_nodes": 40}});
+    assert_eq!(record["parameters"], expected);
+    let kept = |result: &&Value| result["learner"] == "er";
+    let result = record["results"].as_array().unwrap().iter().find(kept).unwrap();
+    let mb = result["memory_mb"].as_f64().unwrap();
+    assert!(
+        (mb - 50.0 * 64.0 * 4.0 / (1024.0 * 1024.0)).abs() < 1e-9,
+        "the budget is in the record: {mb}"
+    );
+}
+
+#[test]
+fn bad_parameters_of_rivals_are_refused_with_a_remedy() {
+    let place = Workplace::new();
+    for (words, expected) in [
+        (["--epochs", "0"], "`epochs` is 0: must be from 1"),
+        (
+            ["--momentum", "1"],
+            "`momentum` is 1: must be at least 0 and below 1",
+        ),
+        (
+            ["--learning-rate", "-1"],
+            "`learning_rate` is -1: must be above 0",
+        ),
+        (["--exemplars", "0"], "`exemplars` is 0: must be from 1"),
+        (["--learner", "ewc,svm"], "invalid value 'svm'"),
+    ] {
+        place.refuse(&[&["run", "--learner", "ewc"], &words[..]].concat(), &[expected]);
+    }
+}
+
+#[test]
 fn five_seeds_by_default() {
     let place = Workplace::new();
     place.write("rows.csv", clusters(&["a", "b", "c", "d"], 10));

@@ -21,8 +21,9 @@ use autoactivator::{Error as MethodError, ImageShape, RepeatedClasses};
 use autoactivator_data::dataset::{Dataset, natural_order};
 use serde::Serialize;
 
-use crate::contender::{Contender, LearnerKind};
+use crate::contender::Contender;
 use crate::error::Error;
+use crate::kind::LearnerKind;
 
 /// What is known of the data before any feature is computed.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,7 @@
 //! An [`experiment`](crate::experiment) names them; [`Contender::entrant`] hands one to the exam.
 //!
 //! ```
-//! use autoactivator_exam::contender::LearnerKind;
+//! use autoactivator_exam::kind::LearnerKind;
 //! use autoactivator_exam::experiment::Experiment;
 //!
 //! let text = "[[entrants]]\nlearner = 'reactivation'\nname = 'one by one'\nreactivation.step_size = 1";
@@ -17,70 +17,16 @@ use autoactivator::pool::Preparation;
 use autoactivator::{
     Check, Consolidation, ConsolidationParams, ImageShape, Learner, Reactivation, ReactivationParams,
 };
-use serde::Deserialize;
 use serde_json::json;
 
 use crate::ablation::{Ablated, Waking};
 use crate::baselines::{JointRidge, NearestMean, SequentialSgd, StreamingLda};
 use crate::error::Error;
+use crate::kind::LearnerKind;
 use crate::paper::Quotes;
 use crate::prepared::PreparedLearner;
+use crate::rival::{self, RivalParams};
 use crate::run::Entrant;
-
-/// Learners by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum LearnerKind {
-    /// One memory for all tasks.
-    Consolidation,
-    /// The paper's: one neural unit per task.
-    Reactivation,
-    /// Nearest class mean.
-    NearestMean,
-    /// Streaming linear discriminant analysis.
-    StreamingLda,
-    /// Random nodes fitted to all rows at once: upper bound of its kind.
-    JointRidge,
-    /// Softmax regression by gradient descent, task after task: lower bound.
-    SequentialSgd,
-}
-
-impl LearnerKind {
-    /// All of them, in the order of tables.
-    pub const ALL: [Self; 6] = [
-        Self::Consolidation,
-        Self::Reactivation,
-        Self::NearestMean,
-        Self::StreamingLda,
-        Self::JointRidge,
-        Self::SequentialSgd,
-    ];
-
-    /// The name in records and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Consolidation => "consolidation",
-            Self::Reactivation => "reactivation",
-            Self::NearestMean => "nearest-mean",
-            Self::StreamingLda => "streaming-lda",
-            Self::JointRidge => "joint-ridge",
-            Self::SequentialSgd => "sequential-sgd",
-        }
-    }
-
-    /// What it is, in a few words.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Consolidation => "One memory for all tasks",
-            Self::Reactivation => "The paper's: one neural unit per task",
-            Self::NearestMean => "Nearest class mean",
-            Self::StreamingLda => "Streaming linear discriminant analysis",
-            Self::JointRidge => "Random nodes fitted to all rows at once: upper bound of its kind",
-            Self::SequentialSgd => "Softmax regression by gradient descent, task after task: lower bound",
-        }
-    }
-}
 
 /// A learner ready for an exam.
 #[derive(Clone, Debug)]
@@ -93,6 +39,8 @@ pub struct Contender {
     pub reactivation: ReactivationParams,
     /// Parameters of consolidation.
     pub consolidation: ConsolidationParams,
+    /// Parameters of rivals.
+    pub rivals: RivalParams,
     /// What the paper prints about it.
     pub quotes: Quotes,
     /// Roughly how many seconds one run takes.
@@ -108,6 +56,7 @@ impl Contender {
     pub fn check(&self) -> Result<(), Error> {
         self.reactivation.clone().check()?;
         self.consolidation.clone().check()?;
+        self.rivals.clone().check()?;
         Ok(())
     }
 
@@ -129,7 +78,7 @@ impl Contender {
             LearnerKind::Reactivation => json!(self.reactivation),
             LearnerKind::Consolidation => json!(self.consolidation),
             LearnerKind::JointRidge => json!({ "scope": self.scope() }),
-            _ => json!({}),
+            kind => rival::used(kind, &self.rivals, image),
         };
         if self.preparation != Preparation::None {
             parameters["preparation"] = json!(self.preparation);
@@ -141,7 +90,7 @@ impl Contender {
             name: self.name.clone(),
             parameters,
             make: Box::new(move |seed| {
-                let learner = self.make(seed)?;
+                let learner = self.make(seed, image)?;
                 Ok(match self.preparation {
                     Preparation::None => learner,
                     preparation => Box::new(PreparedLearner::new(preparation, learner)),
@@ -155,7 +104,7 @@ impl Contender {
         self.reactivation.scopes[0]
     }
 
-    fn make(&self, seed: u64) -> Result<Box<dyn Learner>, autoactivator::Error> {
+    fn make(&self, seed: u64, image: Option<ImageShape>) -> Result<Box<dyn Learner>, autoactivator::Error> {
         Ok(match self.learner {
             LearnerKind::Reactivation => {
                 let mut params = self.reactivation.clone();
@@ -175,19 +124,10 @@ impl Contender {
             LearnerKind::StreamingLda => Box::new(StreamingLda::default()),
             LearnerKind::JointRidge => Box::new(JointRidge::new(seed, self.scope())),
             LearnerKind::SequentialSgd => Box::new(SequentialSgd::new(seed)),
+            kind => {
+                let params = self.rivals.clone().check()?;
+                rival::make(kind, &params, image, seed).ok_or(autoactivator::Error::NothingLearned)?
+            }
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_that_files_use() {
-        for kind in LearnerKind::ALL {
-            let read: LearnerKind = serde_json::from_value(json!(kind.name())).unwrap();
-            assert_eq!(read, kind);
-        }
     }
 }

@@ -3,12 +3,12 @@
 //! A ridge fit needs only sums of products, so fitting to all rows seen so far does not ask for the rows
 //! themselves. It is an upper bound for its own kind - plain random nodes - not for every learner.
 
-use autoactivator::math::{Matrix, View, add_gram_lower, solve_positive_definite};
+use autoactivator::math::{Matrix, add_gram_lower, solve_positive_definite};
 use autoactivator::math::{Random, Stream};
 use autoactivator::pool::Nodes;
-use autoactivator::{Activation, Error};
+use autoactivator::{Activation, Error, Rows, Size};
 
-use super::linear::{Fit, Lesson, LinearBaseline, LinearScores};
+use super::scored::{Baseline, Fit, Lesson, LinearScores};
 
 /// Random nodes, drawn once.
 const N_NODES: usize = 1000;
@@ -17,7 +17,7 @@ const N_NODES: usize = 1000;
 const RIDGE: f64 = 1e-6;
 
 /// Random nodes with a ridge readout over all rows.
-pub type JointRidge = LinearBaseline<Ridge>;
+pub type JointRidge = Baseline<Ridge>;
 
 /// Fits the scores of [`JointRidge`].
 #[derive(Clone, Debug)]
@@ -29,6 +29,7 @@ pub struct Ridge {
     gram: Matrix<f64>,
     /// HᵀY, `(n_nodes, n_classes)`.
     moments: Matrix<f64>,
+    scores: LinearScores,
 }
 
 impl JointRidge {
@@ -40,6 +41,7 @@ impl JointRidge {
             nodes: None,
             gram: Matrix::zeros(N_NODES, N_NODES),
             moments: Matrix::zeros(N_NODES, 0),
+            scores: LinearScores::default(),
         })
     }
 }
@@ -62,17 +64,14 @@ impl Ridge {
             place: "the joint readout".to_owned(),
             ridge: RIDGE,
         })?;
-        Ok(LinearScores {
-            biases: vec![0.0; weights.n_cols()],
-            weights: Some(weights.to_f32()),
-        })
+        Ok(LinearScores::plain(weights.to_f32()))
     }
 }
 
 impl Fit for Ridge {
     const NAME: &'static str = "joint-ridge";
 
-    fn fit(&mut self, lesson: &Lesson<'_>, scores: &mut LinearScores) -> Result<(), Error> {
+    fn fit(&mut self, lesson: &Lesson<'_>) -> Result<(), Error> {
         while self.moments.n_cols() < lesson.n_classes {
             self.moments.push(&[0.0; N_NODES]);
         }
@@ -84,20 +83,19 @@ impl Fit for Ridge {
         for (rows, places) in lesson.x.chunks(4096).zip(lesson.places.chunks(4096)) {
             self.add(&nodes.outputs(rows.into()).to_f64(), places);
         }
-        *scores = self.refit()?;
+        self.scores = self.refit()?;
         Ok(())
     }
 
-    fn hidden(&self, x: View<'_, f32>) -> Option<Matrix<f32>> {
-        self.nodes.as_ref().map(|nodes| nodes.outputs(x))
+    fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
+        let nodes = self.nodes.as_ref().ok_or(Error::NothingLearned)?;
+        Ok(self.scores.of(nodes.outputs(x.into()).view()))
     }
 
-    fn n_nodes(&self) -> usize {
-        N_NODES
-    }
-
-    fn memory_floats(&self, _: usize, n_classes: usize) -> usize {
-        N_NODES * (N_NODES + 1) / 2 + N_NODES * n_classes
+    fn size(&self) -> Size {
+        let n_features = self.nodes.as_ref().map_or(0, |nodes| nodes.weights.n_rows());
+        let memory = N_NODES * (N_NODES + 1) / 2 + self.moments.values().len();
+        self.scores.size(N_NODES, n_features, memory)
     }
 }
 

@@ -1,8 +1,9 @@
-//! How well do simple learners do? Baselines behind the same trait as the method: they make every table readable.
+//! How well do other learners do? Baselines and rivals behind the same trait as the method: they make every table readable.
 //!
 //! [`NearestMean`] and [`StreamingLda`] are the simple learners anyone would try first; [`JointRidge`] is what
 //! random nodes reach when nothing has to be forgotten; [`SequentialSgd`] is what happens when nothing is done
-//! against forgetting. All of them are a [`LinearBaseline`] around what fits its scores.
+//! against forgetting. Rivals from the literature are in [`closed`], fitted in closed form on features, and in [`trained`], networks
+//! trained by gradient descent. All of them are a [`Baseline`] around what scores rows.
 //!
 //! ```
 //! use autoactivator::{Labels, Learner, Rows};
@@ -14,21 +15,23 @@
 //! # Ok::<(), autoactivator::Error>(())
 //! ```
 
+pub mod closed;
 mod joint_ridge;
-mod linear;
 mod nearest_mean;
+mod scored;
 mod sequential_sgd;
 mod streaming_lda;
+pub mod trained;
 
 pub use joint_ridge::JointRidge;
-pub use linear::LinearBaseline;
 pub use nearest_mean::NearestMean;
+pub use scored::Baseline;
 pub use sequential_sgd::SequentialSgd;
 pub use streaming_lda::StreamingLda;
 
 use autoactivator::math::Matrix;
 
-use linear::Lesson;
+use scored::Lesson;
 
 /// Sums of rows and counts by class.
 #[derive(Clone, Debug, Default)]

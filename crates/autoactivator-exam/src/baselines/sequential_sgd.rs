@@ -4,9 +4,9 @@
 
 use autoactivator::math::{Matrix, View, add_product, product};
 use autoactivator::math::{Random, Stream};
-use autoactivator::{Error, Rows};
+use autoactivator::{Error, Rows, Size};
 
-use super::linear::{Fit, Lesson, LinearBaseline, LinearScores};
+use super::scored::{Baseline, Fit, Lesson, LinearScores};
 
 /// Passes over the rows of each task.
 const EPOCHS: usize = 5;
@@ -18,18 +18,22 @@ const LEARNING_RATE: f32 = 0.1;
 const BATCH: usize = 32;
 
 /// Softmax regression trained on one task after the other.
-pub type SequentialSgd = LinearBaseline<Descent>;
+pub type SequentialSgd = Baseline<Descent>;
 
 /// Fits the scores of [`SequentialSgd`].
 #[derive(Clone, Debug)]
 pub struct Descent {
     seed: u64,
+    scores: LinearScores,
 }
 
 impl SequentialSgd {
     /// With rows shuffled from `seed`.
     pub fn new(seed: u64) -> Self {
-        Self::around(Descent { seed })
+        Self::around(Descent {
+            seed,
+            scores: LinearScores::default(),
+        })
     }
 }
 
@@ -69,28 +73,32 @@ fn softmax_minus_target(scores: &mut Matrix<f32>, i: usize, biases: &[f32], targ
 impl Fit for Descent {
     const NAME: &'static str = "sequential-sgd";
 
-    fn fit(&mut self, lesson: &Lesson<'_>, scores: &mut LinearScores) -> Result<(), Error> {
+    fn fit(&mut self, lesson: &Lesson<'_>) -> Result<(), Error> {
         let (x, n_classes) = (lesson.x, lesson.n_classes);
-        let empty = || Matrix::zeros(x.n_features(), 0);
-        let weights = scores.weights.get_or_insert_with(empty);
+        let LinearScores { weights, biases } = &mut self.scores;
+        if weights.n_cols() == 0 {
+            *weights = Matrix::zeros(x.n_features(), 0);
+        }
         weights.append(&Matrix::zeros(x.n_features(), n_classes - weights.n_cols()));
-        scores.biases.resize(n_classes, 0.0);
+        biases.resize(n_classes, 0.0);
         let mut random = Random::new(self.seed, Stream::Validation { task: lesson.task });
         let mut order: Vec<usize> = (0..x.len()).collect();
         for _ in 0..EPOCHS {
-            if lesson.observer.interrupted() {
-                return Err(Error::Interrupted);
-            }
+            lesson.go_on()?;
             random.shuffle(&mut order);
             for batch in order.chunks(BATCH) {
                 let places: Vec<u32> = batch.iter().map(|&i| lesson.places[i]).collect();
-                Self::step(weights, &mut scores.biases, x.gather(batch).rows(), &places);
+                Self::step(weights, biases, x.gather(batch).rows(), &places);
             }
         }
         Ok(())
     }
 
-    fn memory_floats(&self, _: usize, _: usize) -> usize {
-        0
+    fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
+        Ok(self.scores.of(x.into()))
+    }
+
+    fn size(&self) -> Size {
+        self.scores.size(0, 0, 0)
     }
 }

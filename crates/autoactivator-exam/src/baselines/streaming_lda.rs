@@ -3,16 +3,16 @@
 //! [`StreamingLda`] is the strongest of the simple learners on good features.
 
 use autoactivator::math::{Matrix, add_gram_lower, mirror_lower, product, solve_positive_definite};
-use autoactivator::{Error, Rows};
+use autoactivator::{Error, Rows, Size};
 
 use super::ClassSums;
-use super::linear::{Fit, Lesson, LinearBaseline, LinearScores};
+use super::scored::{Baseline, Fit, Lesson, LinearScores};
 
 /// Shrinkage of the covariance towards a multiple of the identity, relative to its mean diagonal.
 const SHRINKAGE: f64 = 1e-2;
 
 /// Streaming linear discriminant analysis.
-pub type StreamingLda = LinearBaseline<Covariance>;
+pub type StreamingLda = Baseline<Covariance>;
 
 /// Fits the scores of [`StreamingLda`].
 #[derive(Clone, Debug, Default)]
@@ -20,9 +20,21 @@ pub struct Covariance {
     sums: ClassSums,
     /// Σ x xᵀ, lower triangle.
     gram: Option<Matrix<f64>>,
+    scores: LinearScores,
 }
 
 impl Covariance {
+    /// Σ x xᵀ, and the mean and number of rows of each class.
+    pub(super) fn memory_floats(&self) -> usize {
+        let (width, n_classes) = (self.scores.weights.n_rows(), self.sums.counts.len());
+        width * (width + 1) / 2 + (width + 1) * n_classes
+    }
+
+    /// The linear scores.
+    pub(super) fn linear(&self) -> &LinearScores {
+        &self.scores
+    }
+
     /// Σ x xᵀ with these rows added.
     fn add(&mut self, x: Rows<'_>) -> &Matrix<f64> {
         let width = x.n_features();
@@ -49,7 +61,7 @@ fn covariance(mut gram: Matrix<f64>, means: &Matrix<f64>, counts: &[f64]) -> Mat
 impl Fit for Covariance {
     const NAME: &'static str = "streaming-lda";
 
-    fn fit(&mut self, lesson: &Lesson<'_>, scores: &mut LinearScores) -> Result<(), Error> {
+    fn fit(&mut self, lesson: &Lesson<'_>) -> Result<(), Error> {
         self.sums.add(lesson);
         let gram = self.add(lesson.x).clone();
         let means = self.sums.means();
@@ -65,14 +77,18 @@ impl Fit for Covariance {
         })?;
         let bias =
             |(w, m): (&[f64], &[f64])| (-0.5 * w.iter().zip(m).map(|(w, m)| w * m).sum::<f64>()) as f32;
-        *scores = LinearScores {
+        self.scores = LinearScores {
             biases: weights.cols().zip(means.cols()).map(bias).collect(),
-            weights: Some(weights.to_f32()),
+            weights: weights.to_f32(),
         };
         Ok(())
     }
 
-    fn memory_floats(&self, n_features: usize, n_classes: usize) -> usize {
-        n_features * (n_features + 1) / 2 + (n_features + 1) * n_classes
+    fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
+        Ok(self.scores.of(x.into()))
+    }
+
+    fn size(&self) -> Size {
+        self.scores.size(0, 0, self.memory_floats())
     }
 }

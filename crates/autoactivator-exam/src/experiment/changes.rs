@@ -9,8 +9,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::contender::{Contender, LearnerKind};
+use crate::contender::Contender;
+use crate::kind::LearnerKind;
 use crate::protocol::Protocol;
+use crate::rival::RivalParams;
 use crate::scenario::Scenario;
 
 /// Changes of an experiment, in the words of experiment files; what is not given stays as it is.
@@ -43,6 +45,8 @@ pub struct Changes {
     pub reactivation: Given<ReactivationParams>,
     /// Parameters of consolidation.
     pub consolidation: Given<ConsolidationParams>,
+    /// Parameters of rivals.
+    pub rivals: Given<RivalParams>,
 }
 
 impl Changes {
@@ -50,6 +54,7 @@ impl Changes {
     pub(super) fn apply(&self, contender: &mut Contender) -> Result<(), serde_json::Error> {
         self.reactivation.apply(&mut contender.reactivation)?;
         self.consolidation.apply(&mut contender.consolidation)?;
+        self.rivals.apply(&mut contender.rivals)?;
         contender.reactivation.seed = self.seed;
         contender.consolidation.seed = self.seed;
         Ok(())

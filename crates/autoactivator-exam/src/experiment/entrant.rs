@@ -9,8 +9,9 @@ use toml::{Table, Value};
 
 use super::file::lay_over;
 use crate::ablation::Waking;
-use crate::contender::{Contender, LearnerKind};
+use crate::contender::Contender;
 use crate::error::Error;
+use crate::kind::LearnerKind;
 use crate::paper::Quotes;
 
 /// One of `[[entrants]]`, as it is written.
@@ -34,6 +35,9 @@ pub(super) struct EntrantSection {
     /// Parameters of consolidation, over those of the file.
     #[serde(default)]
     consolidation: Table,
+    /// Parameters of rivals, over those of the file.
+    #[serde(default)]
+    rivals: Table,
     /// What the paper prints about it.
     #[serde(default)]
     paper: Quotes,
@@ -52,6 +56,7 @@ impl EntrantSection {
             waking: None,
             reactivation: Table::new(),
             consolidation: Table::new(),
+            rivals: Table::new(),
             paper: Quotes::new(),
             seconds: None,
         }
@@ -65,6 +70,7 @@ impl EntrantSection {
         Ok(Contender {
             reactivation: params(file, "reactivation", self.reactivation).map_err(place)?,
             consolidation: params(file, "consolidation", self.consolidation).map_err(place)?,
+            rivals: params(file, "rivals", self.rivals).map_err(place)?,
             name,
             learner: self.learner,
             quotes: self.paper,

@@ -9,10 +9,11 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::entrant::EntrantSection;
-use crate::contender::LearnerKind;
 use crate::error::Error;
+use crate::kind::LearnerKind;
 use crate::paper::Paper;
 use crate::protocol::Protocol;
+use crate::rival::RivalParams;
 use crate::scenario::Scenario;
 
 /// A section of an experiment file that is laid over the rest.
@@ -71,6 +72,7 @@ pub(super) struct File {
     /// Read again for each learner; they stand here so that errors name the line.
     reactivation: ReactivationParams,
     consolidation: ConsolidationParams,
+    rivals: RivalParams,
     pub paper: Paper,
     /// Only read when they are asked for.
     quick: Table,
@@ -95,6 +97,7 @@ impl Default for File {
             given_thresholds: None,
             reactivation: ReactivationParams::default(),
             consolidation: ConsolidationParams::default(),
+            rivals: RivalParams::default(),
             paper: Paper::default(),
             quick: Table::new(),
             stand_in: Table::new(),

@@ -28,8 +28,9 @@ use autoactivator_data::dataset::Dataset;
 use toml::Table;
 
 use crate::admission::{Absence, Outline};
-use crate::contender::{Contender, LearnerKind};
+use crate::contender::Contender;
 use crate::error::Error;
+use crate::kind::LearnerKind;
 use crate::paper::Paper;
 use crate::protocol::{GroupSize, Protocol};
 use crate::run::Exam;
@@ -282,10 +283,10 @@ fn first_seeds(first: u64, n: u64) -> Result<Vec<u64>, Error> {
     }
 }
 
-/// The learners that are named, each once; all when none is.
+/// The learners that are named, each once; the usual ones when none is.
 fn entered(named: &[LearnerKind]) -> Vec<LearnerKind> {
     let named = if named.is_empty() {
-        &LearnerKind::ALL
+        &LearnerKind::USUAL
     } else {
         named
     };
@@ -412,7 +413,7 @@ tasks = \"5\"
     fn a_name_that_is_no_file_is_a_data_set() {
         let experiment = Experiment::named("mnist", &[]).unwrap();
         assert_eq!(experiment.dataset, "mnist");
-        assert_eq!(experiment.contenders.len(), LearnerKind::ALL.len());
+        assert_eq!(experiment.contenders.len(), LearnerKind::USUAL.len());
         assert_eq!(experiment.protocols, Experiment::default_protocols());
         assert_eq!(experiment.seeds, Experiment::default_seeds());
     }
@@ -443,7 +444,7 @@ tasks = \"5\"
         for (json, expected) in [
             (r#"{"sedes": 1}"#, "unknown field `sedes`"),
             (r#"{"reactivation": {"t_maxx": 1}}"#, "unknown field `t_maxx`"),
-            (r#"{"learners": ["svm"]}"#, "unknown variant `svm`"),
+            (r#"{"learners": ["svm"]}"#, "there is no learner 'svm'"),
             (r#"{"tasks": "ten"}"#, "not a scenario"),
         ] {
             let error = serde_json::from_str::<Changes>(json).unwrap_err().to_string();

@@ -51,12 +51,14 @@ macro_rules! experiments {
 }
 
 /// All of them.
-const EXPERIMENTS: [(&str, &str); 45] = experiments![
+const EXPERIMENTS: [(&str, &str); 48] = experiments![
     "mnist-reactivation",
     "mnist-consolidation",
     "mnist-consolidation-small",
+    "mnist-rivals",
     "fashion-mnist-reactivation",
     "fashion-mnist-consolidation",
+    "fashion-mnist-rivals",
     "cifar100-reactivation",
     "cifar100-consolidation",
     "cifar100-25-reactivation",
@@ -89,6 +91,7 @@ const EXPERIMENTS: [(&str, &str); 45] = experiments![
     "mnist-default",
     "fashion-mnist-default",
     "cifar100-default",
+    "cifar100-rivals",
     "mnist-recruited",
     "mnist-random",
     "mnist-density",
