@@ -13,6 +13,9 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
         &[
             "tasks",
             "online",
+            "stream",
+            "imbalance",
+            "shots",
             "learners",
             "protocols",
             "seeds",

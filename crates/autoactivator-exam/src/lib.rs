@@ -23,6 +23,7 @@ pub mod contender;
 mod error;
 pub mod experiment;
 pub mod given;
+pub mod marks;
 pub mod metrics;
 pub mod paper;
 pub mod prepared;
@@ -32,6 +33,8 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod sitting;
+pub mod stream;
+pub mod supply;
 pub mod t_sne;
 
 pub use error::Error;

@@ -7,17 +7,19 @@ use serde_json::Value;
 
 use super::curves::figures;
 use super::heat::heat_map;
-use super::{absent, distinct, n_runs, three_digits};
+use super::plot::Plot;
+use super::{absent, distinct, n_runs, stream, three_digits};
 use crate::admission::Absence;
 use crate::protocol::Protocol;
 use crate::record::{Outcome, Record, Run, Stat};
 
 const STYLE: &str = include_str!("page.css");
 
-const HEADINGS: [&str; 12] = [
+const HEADINGS: [&str; 13] = [
     "Learner",
     "Protocol",
     "ACA %",
+    "Balanced %",
     "AIA %",
     "BWT",
     "Forgetting",
@@ -30,12 +32,17 @@ const HEADINGS: [&str; 12] = [
 ];
 
 const METRICS: &str = "<p class=\"note\"><b>ACA</b>: mean accuracy on all tasks after the last one. \
+    <b>Balanced</b>: mean over classes instead, each counted alike whatever its task and its number of rows. \
     <b>AIA</b>: the same after each task, averaged. \
     <b>BWT</b>: mean change of a task's accuracy from when it was learned to the end, as a fraction. \
     <b>Forgetting</b>: mean loss from a task's best accuracy to the end, as a fraction. \
     <b>Model</b>: what is needed to predict, four bytes a number. \
     <b>Memory</b>: what is kept beside it, only to go on learning. \
     Each figure is the mean over the runs, ± the sample standard deviation.</p>\n";
+
+const STREAM: &str = "<p class=\"note\">Each row was predicted before it was learned, and nobody said where a task \
+    ends. First sights are rows of a class that the learner had not learned yet: no answer can be right, so they are \
+    counted apart.</p>\n";
 
 const SCALE: &str =
     "<div class=\"scale\"><span>0 %</span><i></i><span>100 % of test rows right</span></div>\n";
@@ -56,6 +63,7 @@ pub fn html(record: &Record) -> String {
             .concat(),
         ),
         section("Task by task", &grid(&figures(record))),
+        while_learning(record),
         section("Accuracy on each task after each task", &heat_maps(record)),
         section(
             "To repeat it",
@@ -116,6 +124,15 @@ pub(super) fn section(title: &str, content: &str) -> String {
     format!("<section><h2>{title}</h2>\n{content}</section>\n")
 }
 
+/// The curves of a stream, if one was learned.
+fn while_learning(record: &Record) -> String {
+    let figures: String = stream::plots(record).iter().map(Plot::figure).collect();
+    if figures.is_empty() {
+        return figures;
+    }
+    section("While it learned", &(grid(&figures) + STREAM))
+}
+
 pub(super) fn grid(figures: &str) -> String {
     format!("<div class=\"grid\">{figures}</div>\n")
 }
@@ -144,6 +161,7 @@ fn absences(record: &Record) -> String {
 fn summary_line(outcome: &Outcome) -> String {
     let figures = [
         format!("<b>{}</b>", with_deviation(outcome.aca, 2)),
+        with_deviation(outcome.balanced, 2),
         with_deviation(outcome.aia, 2),
         with_deviation(outcome.bwt, 3),
         with_deviation(outcome.forgetting, 3),

@@ -4,13 +4,14 @@
 
 use autoactivator::counted;
 
-use super::{absent, n_runs, three_digits};
+use super::{absent, n_runs, stream, three_digits, training_rows};
 use crate::record::{Outcome, Record};
 
-const HEADINGS: [&str; 11] = [
+const HEADINGS: [&str; 12] = [
     "learner",
     "protocol",
     "ACA %",
+    "balanced %",
     "AIA %",
     "BWT",
     "forgetting",
@@ -32,7 +33,13 @@ pub fn table(record: &Record) -> String {
     lines.extend(record.results.iter().map(cells));
     let widths = widths(&lines);
     let lines: Vec<String> = lines.iter().map(|cells| align(cells, &widths)).collect();
-    format!("{}\n\n{}\n{}", title(record), lines.join("\n"), absences(record))
+    format!(
+        "{}\n\n{}\n{}{}",
+        title(record),
+        lines.join("\n"),
+        stream::lines(record),
+        absences(record)
+    )
 }
 
 /// The learners without results, and why; empty if there are none.
@@ -52,7 +59,7 @@ fn title(record: &Record) -> String {
         "{} {}: {} training and {}, {}, {}; mean of {}, ACA ± sample deviation",
         data.name,
         record.scenario,
-        data.n_train,
+        training_rows(record),
         counted(data.n_test, "test row"),
         counted(data.n_features, "feature"),
         counted(data.n_classes, "class"),
@@ -65,6 +72,7 @@ fn cells(outcome: &Outcome) -> Cells {
         outcome.learner.clone(),
         outcome.protocol.clone(),
         format!("{:.2} ± {:.2}", outcome.aca.mean, outcome.aca.std),
+        format!("{:.2}", outcome.balanced.mean),
         format!("{:.2}", outcome.aia.mean),
         format!("{:.3}", outcome.bwt.mean),
         format!("{:.3}", outcome.forgetting.mean),
@@ -112,10 +120,10 @@ mod tests {
         let expected = "\
 digits 4/2: 1438 training and 359 test rows, 64 features, 4 classes; mean of 2 runs, ACA ± sample deviation
 
-learner       protocol               ACA %  AIA %     BWT  forgetting  nodes  model MB  memory MB  learn s  predict s
-reactivation  instance        55.00 ± 7.07  76.00  -0.520       0.520     70     0.021       0.00     1.23      0.050
-reactivation  task-batch=all  98.00 ± 1.41  97.50   0.000       0.000     70     0.021       0.00     1.23      0.050
-nearest-mean  instance        85.00 ± 0.00  87.50  -0.100       0.100     70     0.021       0.00     1.23      0.050
+learner       protocol               ACA %  balanced %  AIA %     BWT  forgetting  nodes  model MB  memory MB  learn s  predict s
+reactivation  instance        55.00 ± 7.07       55.00  76.00  -0.520       0.520     70     0.021       0.00     1.23      0.050
+reactivation  task-batch=all  98.00 ± 1.41       98.00  97.50   0.000       0.000     70     0.021       0.00     1.23      0.050
+nearest-mean  instance        85.00 ± 0.00       85.00  87.50  -0.100       0.100     70     0.021       0.00     1.23      0.050
 ";
         assert_eq!(table(&example::record()), expected);
     }
