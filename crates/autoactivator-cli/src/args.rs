@@ -26,6 +26,7 @@ use crate::reproduce::ReproduceArgs;
 #[cfg(feature = "server")]
 use crate::serve::ServeArgs;
 use crate::text_args::TextArgs;
+use crate::watch::WatchArgs;
 
 /// Learns new classes in seconds on a CPU, without old data and without forgetting.
 #[derive(Debug, Parser)]
@@ -47,6 +48,8 @@ pub enum Command {
     Predict(PredictArgs),
     /// Evaluate a model file on rows whose class is known
     Eval(EvalArgs),
+    /// Learn what arrives in class folders, and predict what arrives in an inbox, until stopped
+    Watch(WatchArgs),
     /// Compute the features of images once, or write a table in another format
     Features(FeaturesArgs),
     /// Show what a model file holds
@@ -745,7 +748,7 @@ pub(crate) fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// Parses a fraction from 0 to 1, or a percentage.
-fn rate(text: &str) -> Result<f64, String> {
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
     let rate = fraction(text)?;
     if (0.0..=1.0).contains(&rate) {
         Ok(rate)

@@ -1,9 +1,11 @@
-//! `autoactivator eval`: how often a model is right, class by class, with every row judged alone.
+//! `autoactivator eval`: how often a model is right, class by class, with every row judged alone; and whether the rows are
+//! like those that it learned.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::{Context, Result, bail};
+use autoactivator::model::Drift;
 use autoactivator::{Error, Model, counted};
 use autoactivator_data::Part;
 use autoactivator_data::table::NO_CLASSES;
@@ -23,24 +25,52 @@ pub fn eval(args: &EvalArgs) -> Result<()> {
     }
     let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model), &args.model))?;
     rows.require_classes().with_context(|| args.rows.name())?;
-    let mut found = Confusion::default();
+    let can_tell = model.check_rejects().is_ok();
+    let (mut found, mut known) = (Confusion::default(), Vec::new());
     for batch in rows.batches()? {
         let batch = batch.with_context(|| args.rows.name())?;
         let y = batch.y.context(NO_CLASSES).with_context(|| args.rows.name())?;
         let places = model.predict(batch.x.rows());
         let places = places.with_context(|| args.rows.name())?;
+        if can_tell && let Ok(shares) = model.known(batch.x.rows()) {
+            known.extend(shares);
+        }
         let classes = model.classes();
         for (place, y) in places.into_iter().zip(y) {
             found.add(y, &classes[place as usize]);
         }
     }
+    let mut drift = Drift::default();
+    let warning = drift.see_unordered(known);
     let text = if args.json {
-        format!("{:#}\n", found.as_json(&args.rows.name(), model.classes()))
+        let mut json = found.as_json(&args.rows.name(), model.classes());
+        if can_tell {
+            json["drift"] = drift.as_json();
+        }
+        format!("{json:#}\n")
     } else {
-        found.as_text(&args.rows.name(), model.classes())
+        found.as_text(&args.rows.name(), model.classes()) + &strangeness(&drift)
     };
+    if let Some(warning) = warning {
+        say!("warning: {warning}");
+    }
     terminal::stdout().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// How strange the rows are, for people; nothing about a model that cannot tell.
+fn strangeness(drift: &Drift) -> String {
+    if drift.rows() == 0 {
+        return String::new();
+    }
+    let share = |n: u64| percent(n as usize, drift.rows() as usize);
+    let tenths = drift.tenths().map(|n| format!("{:.1}", share(n)));
+    format!(
+        "\nstranger than 95 % of known rows: {:.2} % of the rows; 5 % if they are like those that were learned\n\
+         from the strangest tenth to the most usual one, 10 % each: {}\n",
+        share(drift.strange()),
+        tenths.join(", ")
+    )
 }
 
 /// For every class, how often each answer was given to its rows.

@@ -42,6 +42,7 @@ mod text_args;
 mod texts;
 #[cfg(feature = "server")]
 mod token;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -73,6 +74,7 @@ fn execute(command: &Command) -> anyhow::Result<()> {
         Command::Learn(args) => learn::learn(args),
         Command::Predict(args) => predict::predict(args),
         Command::Eval(args) => eval::eval(args),
+        Command::Watch(args) => watch::watch(args),
         Command::Features(args) => extract::features(args),
         Command::Inspect(args) => inspect::inspect(args),
         Command::Memory(command) => memory::memory(command),

@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use crate::args::Cli;
 
 /// The options in the short help of each command, by their ids.
-const SHOWN: [(&[&str], &[&str]); 8] = [
+const SHOWN: [(&[&str], &[&str]); 9] = [
     (
         &["run"],
         &[
@@ -69,6 +69,19 @@ const SHOWN: [(&[&str], &[&str]); 8] = [
             "backbones",
             "split",
             "data_dir",
+        ],
+    ),
+    (
+        &["watch"],
+        &[
+            "every",
+            "once",
+            "reject",
+            "format",
+            "label",
+            "columns",
+            "text",
+            "backbones",
         ],
     ),
     (

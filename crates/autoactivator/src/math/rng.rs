@@ -37,6 +37,8 @@ pub enum Stream {
     View,
     /// The filters of a convolution module.
     Module,
+    /// The order of rows that have none.
+    Order,
 }
 
 impl Stream {
@@ -48,6 +50,7 @@ impl Stream {
             Self::Probes => 3 << 62,
             Self::View => (3 << 62) | 1,
             Self::Module => (3 << 62) | 2,
+            Self::Order => (3 << 62) | 5,
         }
     }
 }
