@@ -11,12 +11,13 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "run",
     "reproduce",
     "learn",
     "predict",
     "eval",
+    "watch",
     "features",
     "inspect",
     "memory",
