@@ -12,5 +12,5 @@ fn main() -> Result<(), Error> {
     model.learn(Rows::new(&tomorrow, 4)?, &names, &mut ())?;
     let found = model.predict(Rows::new(&[6.5, 3.0, 5.8, 2.2], 4)?)?;
     println!("{}", model.classes()[found[0] as usize]);
-    model.save("flowers.aact".as_ref())
+    model.save("flowers.aact")
 }

@@ -29,6 +29,10 @@ def run(
     seeds: int | None = None,
     seed: int = 0,
     online: bool = False,
+    stream: int | None = None,
+    order: str | None = None,
+    imbalance: float | None = None,
+    shots: int | None = None,
     reactivation: Mapping[str, Any] | None = None,
     consolidation: Mapping[str, Any] | None = None,
     rivals: Mapping[str, Any] | None = None,
@@ -61,6 +65,17 @@ def run(
         Seed of the first run.
     online : bool, default=False
         One pass over all rows in random order, instead of one task after another.
+    stream : int or None, default=None
+        A stream without tasks, so many rows at a time: each is predicted before it is learned. A class begins with its
+        task, and then comes back until the end.
+    order : {"shuffled", "natural"} or None, default=None
+        Order of classes: drawn anew for each run, or as they first appear in the training rows. A stream in natural
+        order has the rows as they come. None is ``"shuffled"``.
+    imbalance : float or None, default=None
+        Long-tailed classes: how many times as many training rows the class that comes first has as the one that comes
+        last. In between, numbers fall by equal ratios. None keeps all rows.
+    shots : int or None, default=None
+        Few-shot increments: training rows of each class after the first task. None keeps all rows.
     reactivation, consolidation : dict or None, default=None
         Parameters of the learners, as for :class:`~autoactivator.Reactivation` and
         :class:`~autoactivator.Consolidation`.
@@ -93,6 +108,10 @@ def run(
     changes = {
         "tasks": tasks,
         "online": online,
+        "stream": None if stream is None else operator.index(stream),
+        "order": order,
+        "imbalance": imbalance,
+        "shots": None if shots is None else operator.index(shots),
         "learners": list(learners),
         "protocols": list(protocols),
         "seeds": seeds,

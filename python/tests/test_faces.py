@@ -200,6 +200,21 @@ def test_same_record(command_line, tmp_path):
     assert record["results"][0]["learn_seconds"] > 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"stream": 40, "order": "natural"}, ["--stream", 40, "--order", "natural"]),
+        ({"imbalance": 20.0, "tasks": "5"}, ["--imbalance", 20, "--tasks", 5]),
+        ({"shots": 5, "tasks": "B6/2"}, ["--shots", 5, "--tasks", "B6/2"]),
+    ],
+)
+def test_uneven_classes_and_streams_give_the_same_record_on_the_command_line(command_line, arguments, words):
+    words = [*words, "--learner", "streaming-lda", "--seeds", 1, "--json", "-", "--no-report"]
+    printed = json.loads(command_line("run", "digits", *words))
+    record = cil.run("digits", learners=["streaming-lda"], seeds=1, **arguments)
+    assert without_times(record) == without_times(printed)
+
+
 EXPERIMENT = """
 title = "Two entrants"
 tasks = "10/5"

@@ -2,6 +2,7 @@
 //!
 //! There is one struct per command; [`defaults`] adds the default values to the help.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use autoactivator::pool::PoolSpec;
@@ -10,6 +11,7 @@ use autoactivator_data::Columns;
 use autoactivator_exam::kind::LearnerKind;
 use autoactivator_exam::protocol::Protocol;
 use autoactivator_exam::scenario::Scenario;
+use autoactivator_exam::supply::Order;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
@@ -27,6 +29,7 @@ use crate::reproduce::ReproduceArgs;
 #[cfg(feature = "server")]
 use crate::serve::ServeArgs;
 use crate::text_args::TextArgs;
+use crate::watch::WatchArgs;
 
 /// Learns new classes in seconds on a CPU, without old data and without forgetting.
 #[derive(Debug, Parser)]
@@ -62,6 +65,8 @@ pub enum Command {
     Ask(AskArgs),
     /// Group rows that look like no known class: what might be new?
     Discover(DiscoverArgs),
+    /// Learn what arrives in class folders, and predict what arrives in an inbox, until stopped
+    Watch(WatchArgs),
     /// Compute the features of images once, or write a table in another format
     Features(FeaturesArgs),
     /// Show what a model file holds
@@ -124,6 +129,25 @@ pub struct RunArgs {
     /// One pass over all rows in random order, instead of one task after another
     #[arg(long)]
     pub online: bool,
+
+    /// A stream without tasks, N rows at a time: each is predicted before it is learned. A class begins with its task, and
+    /// then comes back until the end
+    #[arg(long, value_name = "N", conflicts_with = "online")]
+    pub stream: Option<NonZeroUsize>,
+
+    /// Order of classes: shuffled, anew for each run, or natural, as they first appear in the training rows; a stream in
+    /// natural order has the rows as they come
+    #[arg(long, value_parser = named::<Order>)]
+    pub order: Option<Order>,
+
+    /// Long-tailed classes: the class that comes first has RATIO times the training rows of the one that comes last,
+    /// and in between they fall by equal ratios
+    #[arg(long, value_name = "RATIO")]
+    pub imbalance: Option<f64>,
+
+    /// Few-shot increments: N training rows of each class after the first task, as in --tasks B60/8 --shots 5
+    #[arg(long, value_name = "N")]
+    pub shots: Option<NonZeroUsize>,
 
     /// Learners to evaluate, separated by commas; can be given several times [default: the first six]
     #[arg(long = "learner", value_name = "LEARNER,...", value_delimiter = ',', value_parser = learners())]
@@ -879,7 +903,7 @@ pub(crate) fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// Parses a fraction from 0 to 1, or a percentage.
-fn rate(text: &str) -> Result<f64, String> {
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
     let rate = fraction(text)?;
     if (0.0..=1.0).contains(&rate) {
         Ok(rate)

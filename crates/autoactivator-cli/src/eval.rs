@@ -1,4 +1,5 @@
-//! `autoactivator eval`: how often a model is right, class by class, with every row judged alone.
+//! `autoactivator eval`: how often a model is right, class by class, with every row judged alone; and whether the rows are
+//! like those that it learned.
 //!
 //! Rows go into a tally; [`autoactivator_exam::report::evaluation`] shows it, as text and as a page.
 
@@ -6,6 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use autoactivator::model::Drift;
 use autoactivator::{Error, Model};
 use autoactivator_data::Part;
 use autoactivator_data::table::NO_CLASSES;
@@ -31,16 +33,26 @@ pub fn eval(args: &EvalArgs) -> Result<()> {
     }
     let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model), &args.model))?;
     rows.require_classes().with_context(|| args.rows.name())?;
+    let (tally, known) = judged(&model, &rows).with_context(|| args.rows.name())?;
+    let mut drift = Drift::default();
+    let warning = drift.see_unordered(known);
     let evaluation = Evaluation {
         data: args.rows.name(),
         known: model.classes().to_vec(),
-        tally: tally(&model, &rows).with_context(|| args.rows.name())?,
+        tally,
     };
     let text = if args.json {
-        format!("{:#}\n", evaluation.as_json())
+        let mut json = evaluation.as_json();
+        if drift.rows() > 0 {
+            json["drift"] = drift.as_json();
+        }
+        format!("{json:#}\n")
     } else {
-        evaluation::text(&evaluation)
+        evaluation::text(&evaluation) + &strangeness(&drift)
     };
+    if let Some(warning) = warning {
+        warn!("warning: {warning}");
+    }
     terminal::stdout().write_all(text.as_bytes())?;
     if let Some(report) = report {
         let mistakes = evaluation.tally.mistakes();
@@ -48,6 +60,21 @@ pub fn eval(args: &EvalArgs) -> Result<()> {
         report.deliver(&evaluation::html(&evaluation, &shown))?;
     }
     Ok(())
+}
+
+/// How strange the rows are, for people; nothing about a model that cannot tell.
+fn strangeness(drift: &Drift) -> String {
+    if drift.rows() == 0 {
+        return String::new();
+    }
+    let share = |n: u64| 100.0 * n as f64 / drift.rows() as f64;
+    let tenths = drift.tenths().map(|n| format!("{:.1}", share(n)));
+    format!(
+        "\nstranger than 95 % of known rows: {:.2} % of the rows; 5 % if they are like those that were learned\n\
+         from the strangest tenth to the most usual one, 10 % each: {}\n",
+        share(drift.strange()),
+        tenths.join(", ")
+    )
 }
 
 /// Refuses a report that cannot be written or would destroy something, before anything is computed.
@@ -59,8 +86,10 @@ fn report(path: &Path, args: &EvalArgs) -> Result<Output> {
     Ok(output)
 }
 
-fn tally(model: &Model, rows: &RowSource<'_>) -> Result<Tally> {
-    let mut tally = Tally::default();
+/// What became of the rows, and how well known each is, if the model can tell.
+fn judged(model: &Model, rows: &RowSource<'_>) -> Result<(Tally, Vec<f32>)> {
+    let (mut tally, mut known) = (Tally::default(), Vec::new());
+    let can_tell = model.check_rejects().is_ok();
     let mut first = 0;
     for batch in rows.batches()? {
         let batch = batch?;
@@ -75,7 +104,10 @@ fn tally(model: &Model, rows: &RowSource<'_>) -> Result<Tally> {
                 probability: probabilities.as_ref().map(|p| p[at]),
             });
         }
+        if can_tell && let Ok(shares) = model.known(batch.x.rows()) {
+            known.extend(shares);
+        }
         first += batch.len();
     }
-    Ok(tally)
+    Ok((tally, known))
 }

@@ -1,9 +1,10 @@
 //! `autoactivator learn`: learns one task into a model file.
 
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use autoactivator::{ConsolidationParams, Model, ModelFile, ReactivationParams, Receipt};
+use autoactivator::{ConsolidationParams, Model, ModelFile, ReactivationParams, Receipt, Source};
 use autoactivator_data::Part;
 use serde_json::json;
 
@@ -19,7 +20,7 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     let file = ModelFile::lock(&args.model)?;
     // A file that is not a model is refused before any rows are read.
     let found = if file.exists() {
-        Some(reopen(&file, args)?)
+        Some(reopen(&file, &args.model, &args.new)?)
     } else {
         None
     };
@@ -33,37 +34,54 @@ pub fn learn(args: &LearnArgs) -> Result<()> {
     )?;
     let mut model = match found {
         Some(model) => model,
-        None => begin(args, &rows)?,
+        None => begin(&args.new, &rows)?,
     };
     rows.remember(&mut model);
     let source = rows.source(&model)?;
     if let Some(source) = source.as_ref().filter(|_| !args.again) {
         model.check_new(source, &args.classes)?;
     }
-    let mut bar = TaskBar::new(rows.n_rows());
-    let learned = learn_rows(&mut model, &rows, &args.classes, &mut bar);
-    bar.finish();
+    let learned = take_in(&mut model, &rows, source.as_ref(), &args.classes);
     let mut receipt = learned.with_context(|| args.rows.name())?;
-    if let Some(source) = &source {
-        model.enter_learned(source, &receipt);
-    }
     receipt.file_bytes = Some(file.write(&model)?);
     receipt.seconds = started.elapsed().as_secs_f64();
+    tell(&receipt, &rows, &args.model);
+    Ok(())
+}
+
+/// Says what was learned.
+pub fn tell(receipt: &Receipt, rows: &RowSource<'_>, model: &Path) {
     for warning in &receipt.warnings {
         warn!("warning: {warning}");
     }
     rows.tell_runtime();
-    say!("{}: {receipt}", args.model.display());
-    Ok(())
+    say!("{}: {receipt}", model.display());
+}
+
+/// Learns one task, and enters where it came from into the list of the model.
+pub fn take_in(
+    model: &mut Model,
+    rows: &RowSource<'_>,
+    source: Option<&Source>,
+    classes: &[String],
+) -> Result<Receipt> {
+    let mut bar = TaskBar::new(rows.n_rows());
+    let learned = learn_rows(model, rows, classes, &mut bar);
+    bar.finish();
+    let receipt = learned?;
+    if let Some(source) = source {
+        model.enter_learned(source, &receipt);
+    }
+    Ok(receipt)
 }
 
 /// A new model for these rows.
-fn begin(args: &LearnArgs, rows: &RowSource<'_>) -> Result<Model> {
+pub fn begin(new: &NewModelArgs, rows: &RowSource<'_>) -> Result<Model> {
     let base = ConsolidationParams {
         image: rows.image(),
         ..ConsolidationParams::default()
     };
-    let mut model = make(&args.new, &base)?;
+    let mut model = make(new, &base)?;
     model.input_mut().features = rows.features();
     Ok(model)
 }
@@ -104,19 +122,19 @@ pub fn make(args: &NewModelArgs, usual: &ConsolidationParams) -> Result<Model> {
 
 /// Reads the model in the file. Options that would change what it was made with are refused; those of the readout, and
 /// `--repeated-classes`, may change from task to task.
-fn reopen(file: &ModelFile, args: &LearnArgs) -> Result<Model> {
+pub fn reopen(file: &ModelFile, path: &Path, new: &NewModelArgs) -> Result<Model> {
     let mut model = file.read()?;
-    if let Some(asked) = args.new.learner.filter(|asked| asked.name() != model.name()) {
+    if let Some(asked) = new.learner.filter(|asked| asked.name() != model.name()) {
         bail!(
             "{}: this is a {} model and cannot become a {} one: leave out --learner, or begin a new model",
-            args.model.display(),
+            path.display(),
             model.name(),
             asked.name()
         );
     }
     if let Some(kind) = ModelKind::of(model.name()) {
-        let given = given::new_model(&args.new, kind)?;
-        let place = || args.model.display().to_string();
+        let given = given::new_model(new, kind)?;
+        let place = || path.display().to_string();
         model.set_parameters(&given).with_context(place)?;
     }
     Ok(model)

@@ -53,6 +53,7 @@ mod text_args;
 mod texts;
 #[cfg(feature = "server")]
 mod token;
+mod watch;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -110,6 +111,7 @@ fn execute(command: &Command) -> anyhow::Result<()> {
         Command::Suspect(args) => suspect::suspect(args),
         Command::Ask(args) => ask::ask(args),
         Command::Discover(args) => discover::discover(args),
+        Command::Watch(args) => watch::watch(args),
         Command::Features(args) => extract::features(args),
         Command::Inspect(args) => inspect::inspect(args),
         Command::Memory(command) => memory::memory(command),

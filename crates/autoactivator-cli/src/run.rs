@@ -57,6 +57,10 @@ fn asked(args: &RunArgs) -> Result<Experiment> {
     experiment.change(&Changes {
         tasks: args.tasks.clone(),
         online: args.online,
+        stream: args.stream,
+        order: args.order,
+        imbalance: args.imbalance,
+        shots: args.shots,
         learners: args.learners.clone(),
         protocols: args.protocols.clone(),
         seeds: args.seeds,

@@ -7,12 +7,15 @@ use clap::{Arg, Command, CommandFactory};
 use crate::args::Cli;
 
 /// The options in the short help of each command, by their ids.
-const SHOWN: [(&[&str], &[&str]); 11] = [
+const SHOWN: [(&[&str], &[&str]); 12] = [
     (
         &["run"],
         &[
             "tasks",
             "online",
+            "stream",
+            "imbalance",
+            "shots",
             "learners",
             "protocols",
             "seeds",
@@ -68,6 +71,19 @@ const SHOWN: [(&[&str], &[&str]); 11] = [
             "backbones",
             "split",
             "data_dir",
+        ],
+    ),
+    (
+        &["watch"],
+        &[
+            "every",
+            "once",
+            "reject",
+            "format",
+            "label",
+            "columns",
+            "text",
+            "backbones",
         ],
     ),
     (

@@ -2,6 +2,8 @@
 //! unlearn, drop a class, export - and every refusal leaves every file as it was.
 
 mod common;
+mod photos;
+mod watch;
 
 use common::{Workplace, clusters};
 

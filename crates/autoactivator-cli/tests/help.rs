@@ -12,7 +12,7 @@ fn help(words: &[&str]) -> String {
     said.stdout
 }
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "run",
     "reproduce",
     "learn",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 23] = [
     "suspect",
     "ask",
     "discover",
+    "watch",
     "features",
     "inspect",
     "memory",

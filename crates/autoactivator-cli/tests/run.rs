@@ -763,3 +763,86 @@ fn a_learner_that_cannot_take_part_is_left_out() {
         &["reactivation", "repeated_classes"],
     );
 }
+
+#[test]
+fn a_stream_is_predicted_before_it_is_learned() {
+    let place = Workplace::new();
+    place.write("rows.csv", clusters(&["a", "b", "c", "d"], 20));
+    let words = [
+        "run",
+        "rows.csv",
+        "--tasks",
+        "2",
+        "--seeds",
+        "1",
+        "--learner",
+        "streaming-lda",
+    ];
+    let stream = [
+        "--stream",
+        "4",
+        "--json",
+        "stream.json",
+        "--report",
+        "stream.html",
+    ];
+    let said = place.succeed(&[&words[..], &stream].concat());
+    assert!(said.stdout.contains("4/2 stream of 4"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("Right before they were learned"),
+        "{}",
+        said.stdout
+    );
+    let record: Value = serde_json::from_slice(&place.read("stream.json")).unwrap();
+    let windows = record["results"][0]["runs"][0]["stream"].as_array().unwrap();
+    let sum = |key: &str| {
+        windows
+            .iter()
+            .map(|window| window[key].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    assert_eq!(sum("known") + sum("first_sights"), 64, "every training row once");
+    assert!(sum("right") <= sum("known") && sum("first_sights") >= 4);
+    let page = String::from_utf8(place.read("stream.html")).unwrap();
+    assert!(page.contains("While it learned"));
+    let both = [&words[..], &["--stream", "4", "--online"]].concat();
+    let said = place.run(&both);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("--online"), "{}", said.stderr);
+}
+
+#[test]
+fn classes_may_be_uneven() {
+    let place = Workplace::new();
+    place.write("rows.csv", clusters(&["a", "b", "c", "d"], 20));
+    let words = [
+        "run",
+        "rows.csv",
+        "--seeds",
+        "1",
+        "--learner",
+        "nearest-mean",
+        "--no-report",
+    ];
+    let record = |more: &[&str]| -> Value {
+        let said = place.succeed(&[&words[..], &["--json", "-"], more].concat());
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    let rows = |record: &Value| record["results"][0]["runs"][0]["class_rows"].clone();
+    // 16 rows of each class are there; 16, 16 / 2, 16 / 4 and 16 / 8 have equal ratios.
+    let tail = record(&["--imbalance", "8"]);
+    assert_eq!(rows(&tail), serde_json::json!([16, 8, 4, 2]));
+    assert_eq!(tail["scenario"], "4/2, imbalance 8");
+    let few = record(&["--tasks", "B2/2", "--shots", "3"]);
+    assert_eq!(rows(&few), serde_json::json!([16, 16, 3, 3]));
+    let natural = record(&["--order", "natural"]);
+    let order = &natural["results"][0]["runs"][0]["class_order"];
+    assert_eq!(*order, serde_json::json!(["a", "b", "c", "d"]));
+    for (more, expected) in [
+        (&["--imbalance", "0.5"][..], "at least 1"),
+        (&["--imbalance", "17"], "at most 16"),
+        (&["--tasks", "1", "--shots", "3"], "only one task"),
+    ] {
+        place.refuse(&[&words[..], more].concat(), &[expected]);
+    }
+}

@@ -48,6 +48,16 @@ pub struct ClassRows {
     pub test: usize,
 }
 
+/// What a learner is about to meet.
+pub(crate) struct Arrival {
+    /// Whether classes come again after they were learned.
+    pub repeats: bool,
+    /// Whether rows come in many small parts.
+    pub streams: bool,
+    /// The rows that are learned.
+    pub outline: Outline,
+}
+
 /// A learner without results, and why it has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Absence {
@@ -125,22 +135,21 @@ pub(crate) fn no_rows(class: &str, which: &str) -> Error {
 }
 
 impl Contender {
-    /// Why it could not finish an exam of these tasks, each a list of places of classes; none if nothing is known that
-    /// would stop it.
-    pub(crate) fn obstacle(
-        &self,
-        tasks: &[Vec<u32>],
-        online: bool,
-        outline: &Outline,
-    ) -> Option<MethodError> {
-        match self.learner {
+    /// Why it could not finish; none if nothing is known that would stop it.
+    pub(crate) fn obstacle(&self, arrival: &Arrival) -> Option<String> {
+        let outline = &arrival.outline;
+        let obstacle = match self.learner {
             LearnerKind::Reactivation => self
                 .unfit_image(outline)
                 .or_else(|| self.too_few_rows(outline))
-                .or_else(|| self.repeated_class(tasks, online, outline)),
+                .or_else(|| self.repeated_class(arrival)),
             LearnerKind::Consolidation => self.unfit_image(outline),
+            LearnerKind::JointRidge if arrival.streams => {
+                return Some("it is fitted to all rows anew with every few rows of a stream".to_owned());
+            }
             _ => None,
-        }
+        };
+        obstacle.map(|obstacle| obstacle.to_string())
     }
 
     /// A unit holds some rows of each class back, unless it is told not to.
@@ -153,13 +162,14 @@ impl Contender {
         })
     }
 
-    /// Online, every part but the first repeats classes.
-    fn repeated_class(&self, tasks: &[Vec<u32>], online: bool, outline: &Outline) -> Option<MethodError> {
+    /// Without tasks, every part but the first repeats classes.
+    fn repeated_class(&self, arrival: &Arrival) -> Option<MethodError> {
         let refuses = self.reactivation.repeated_classes == RepeatedClasses::Refuse;
-        let class = outline
+        let class = arrival
+            .outline
             .classes
             .first()
-            .filter(|_| refuses && online && tasks.len() > 1);
+            .filter(|_| refuses && arrival.repeats);
         class.map(|class| MethodError::RepeatedClass {
             class: class.name.clone(),
             task: 1,
@@ -247,6 +257,19 @@ mod tests {
         assert!(online("").left_out[0].reason.contains("repeated_classes"));
         assert!(left_out(&online("[reactivation]\nrepeated_classes = 'accept'")).is_empty());
         assert!(left_out(&online("tasks = '1'")).is_empty());
+        let stream = admitted("stream = 2", &["a", "b", "c", "d"], 5).unwrap();
+        assert_eq!(left_out(&stream), ["reactivation", "joint-ridge"]);
+    }
+
+    #[test]
+    fn what_is_left_out_does_not_count() {
+        let classes = ["a", "b", "c", "d"];
+        let shot = admitted("tasks = 'B2/2'\nshots = 1", &classes, 5).unwrap();
+        assert!(shot.left_out[0].reason.contains("only 1 row"));
+        let error = admitted("imbalance = 10", &classes, 5).unwrap_err();
+        assert!(error.contains("at most 5"), "{error}");
+        let error = admitted("tasks = '1'\nshots = 1", &classes, 5).unwrap_err();
+        assert!(error.contains("only one task"), "{error}");
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub mod evaluation;
 pub mod experiment;
 pub mod given;
 pub mod kind;
+pub mod marks;
 pub mod metrics;
 pub mod paper;
 pub mod prepared;
@@ -35,6 +36,8 @@ pub mod rival;
 pub mod run;
 pub mod scenario;
 pub mod sitting;
+pub mod stream;
+pub mod supply;
 pub mod t_sne;
 pub mod tally;
 

@@ -1,7 +1,7 @@
 //! What does the accuracy matrix of an exam sum up to? Accuracy, backward transfer and forgetting.
 //!
 //! `R[i][t]` is the accuracy on task `t` after learning task `i`, in percent, so that row `i` has `i + 1` entries;
-//! [`protocol::accuracy`](crate::protocol::accuracy) gives its rows, a [`Record`](crate::record::Record) keeps it.
+//! [`Marks`](crate::marks::Marks) give its rows, a [`Record`](crate::record::Record) keeps it.
 //! `T` is the last task.
 //!
 //! ```

@@ -63,6 +63,10 @@ pub struct Quoted {
 pub enum Figure {
     /// Average classification accuracy, percent.
     Aca,
+    /// Balanced accuracy, percent: the mean over classes.
+    Balanced,
+    /// Right of a stream's rows before they were learned, percent, those of classes that were known.
+    BeforeLearning,
     /// Average incremental accuracy, percent.
     Aia,
     /// Backward transfer, a fraction.
@@ -118,6 +122,8 @@ impl Figure {
     pub fn heading(self) -> &'static str {
         match self {
             Self::Aca => "ACA %",
+            Self::Balanced => "balanced %",
+            Self::BeforeLearning => "before learning %",
             Self::Aia => "AIA %",
             Self::Bwt => "BWT",
             Self::Forgetting => "forgetting",
@@ -147,6 +153,8 @@ impl Figure {
         let number = |value: f64, decimals| Some(Measured::Number(value, decimals));
         match self {
             Self::Aca => stat(outcome.aca, 2),
+            Self::Balanced => stat(outcome.balanced, 2),
+            Self::BeforeLearning => stat(outcome.before_learning?, 2),
             Self::Aia => stat(outcome.aia, 2),
             Self::Bwt => stat(outcome.bwt, 3),
             Self::Forgetting => stat(outcome.forgetting, 3),

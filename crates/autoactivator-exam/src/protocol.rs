@@ -1,7 +1,7 @@
 //! How is a learner examined? Which test rows it is told belong together decides the result like nothing else.
 //!
-//! [`Protocol`] is the choice, [`accuracy`] the examination on all [`Task`]s seen so far, and [`tally`] the same row by
-//! row; [`metrics`](crate::metrics) sums its figures up.
+//! [`Protocol`] is the choice, [`examine`] the examination on all [`Task`]s seen so far, which gives [`Marks`], and
+//! [`tally`] the same row by row; [`metrics`](crate::metrics) sums its figures up.
 //!
 //! ```
 //! use autoactivator_exam::protocol::Protocol;
@@ -23,6 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
 use crate::error::Error;
+use crate::marks::{Mark, Marks};
 use crate::scenario::Task;
 use crate::tally::{Seen, Tally};
 use autoactivator_data::dataset::Dataset;
@@ -111,8 +112,6 @@ struct Question {
 }
 
 /// Examines a learner on all tasks seen so far: the percentage of right answers for each.
-///
-/// `seed` decides how groups are drawn; each task of a [`Scenario`](crate::scenario::Scenario) has test rows.
 pub fn accuracy(
     learner: &dyn Learner,
     dataset: &Dataset,
@@ -120,18 +119,39 @@ pub fn accuracy(
     protocol: Protocol,
     seed: u64,
 ) -> Result<Vec<f64>, Error> {
-    let mut right = vec![0; tasks_seen.len()];
+    Ok(examine(learner, dataset, tasks_seen, protocol, seed)?.by_task())
+}
+
+/// Examines a learner on all tasks seen so far: how many test rows of each class are right.
+///
+/// `seed` decides how groups are drawn; each task of a [`Scenario`](crate::scenario::Scenario) has test rows.
+pub fn examine(
+    learner: &dyn Learner,
+    dataset: &Dataset,
+    tasks_seen: &[Task],
+    protocol: Protocol,
+    seed: u64,
+) -> Result<Marks, Error> {
+    let mut of_class = vec![Mark::default(); dataset.test.y.names().len()];
     for group in protocol.groups(dataset, tasks_seen, seed) {
         let answers = ask(learner, dataset, tasks_seen, protocol, &group)?;
         for (question, answer) in group.iter().zip(answers) {
+            let mark = &mut of_class[dataset.test.y.codes()[question.row] as usize];
             let answered = learner.classes().get(answer as usize);
-            if answered.is_some_and(|class| class == dataset.test.y.name(question.row)) {
-                right[question.task] += 1;
-            }
+            let right = answered.is_some_and(|class| class == dataset.test.y.name(question.row));
+            mark.right += usize::from(right);
+            mark.of += 1;
         }
     }
-    let percent = |(right, task): (usize, &Task)| 100.0 * right as f64 / task.test.len().max(1) as f64;
-    Ok(right.into_iter().zip(tasks_seen).map(percent).collect())
+    let marks = |task: &Task| {
+        task.classes
+            .iter()
+            .map(|&class| of_class[class as usize])
+            .collect()
+    };
+    Ok(Marks {
+        tasks: tasks_seen.iter().map(marks).collect(),
+    })
 }
 
 /// The same examination row by row: which class was answered for which, and how sure the learner was, if each row is

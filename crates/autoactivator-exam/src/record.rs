@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::admission::Absence;
+use crate::stream::Window;
 use crate::tally::Tally;
 
 /// Everything about one exam: enough to read its figures and to repeat it.
@@ -29,7 +30,7 @@ pub struct Record {
     pub version: String,
     /// The data.
     pub dataset: DatasetRecord,
-    /// How classes were dealt to tasks, as given: `10/5`, `B50/10`, `10,20,30,40`.
+    /// How classes and their rows arrived: `10/5`, `B50/10, 5 shots`, `10/5 stream of 20`.
     pub scenario: String,
     /// Parameters of each learner, under its name.
     pub parameters: Value,
@@ -80,6 +81,11 @@ pub struct Outcome {
     pub protocol: String,
     /// Average classification accuracy after the last task, percent.
     pub aca: Stat,
+    /// Balanced accuracy after the last task: the mean over classes, percent.
+    pub balanced: Stat,
+    /// Percent right of a stream's rows before they were learned, those of classes that were known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before_learning: Option<Stat>,
     /// Average incremental accuracy, percent.
     pub aia: Stat,
     /// Backward transfer, a fraction.
@@ -116,8 +122,18 @@ pub struct Run {
     pub class_order: Vec<String>,
     /// Number of classes of each task.
     pub task_sizes: Vec<usize>,
-    /// `accuracy[i][t]`: percent of task `t`'s test rows right after learning task `i`; row `i` has `i + 1` entries.
+    /// `accuracy[i][t]`: percent of task `t`'s test rows right after learning task `i`; row `i` has `i + 1` entries. A
+    /// stream and an online run have one row, that of the end.
     pub accuracy: Vec<Vec<f64>>,
+    /// Balanced accuracy on the classes seen, after learning each task.
+    pub balanced: Vec<f64>,
+    /// Percent of each class's test rows right after the last task, in the order of arrival.
+    pub class_accuracy: Vec<f64>,
+    /// Training rows of each class, in the order of arrival.
+    pub class_rows: Vec<usize>,
+    /// What happened while a stream was learned, part by part.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stream: Vec<Window>,
     /// Nodes after each task.
     pub nodes: Vec<usize>,
     /// Model size in MB after each task.

@@ -9,12 +9,15 @@
 //! use autoactivator_exam::protocol::Protocol;
 //! use autoactivator_exam::run::{Entrant, Exam};
 //! use autoactivator_exam::scenario::Scenario;
+//! use autoactivator_exam::supply::Supply;
 //!
 //! let digits = dataset::open("digits", None)?;
 //! let exam = Exam {
 //!     dataset: &digits,
 //!     scenario: Scenario::for_classes(digits.n_classes()),
+//!     supply: Supply::default(),
 //!     online: false,
+//!     stream: None,
 //!     entrants: vec![Entrant {
 //!         name: "mine".to_owned(),
 //!         parameters: serde_json::json!({}),
@@ -29,6 +32,7 @@
 //! # Ok::<(), autoactivator_exam::Error>(())
 //! ```
 
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use autoactivator::{Learner, Observer, Step};
@@ -43,6 +47,8 @@ use crate::protocol::{self, Protocol};
 use crate::record::{DatasetRecord, Record};
 use crate::scenario::{Scenario, Task};
 use crate::sitting::{Sitting, outcome};
+use crate::stream;
+use crate::supply::Supply;
 use autoactivator_data::dataset::Dataset;
 
 /// A learner to be examined: its parameters, and how to make a fresh one for a seed.
@@ -64,9 +70,14 @@ pub struct Exam<'a> {
     pub dataset: &'a Dataset,
     /// How its classes become tasks.
     pub scenario: Scenario,
+    /// In which order classes come, and with how many rows.
+    pub supply: Supply,
     /// Whether all training rows arrive in one pass in random order, as many parts as there are tasks, instead of task
     /// after task; the learner is then examined once, at the end.
     pub online: bool,
+    /// Learn a [`stream`] without tasks, this many rows at a time, each predicted before it is learned; the learner is then
+    /// examined once, at the end.
+    pub stream: Option<NonZeroUsize>,
     /// Who is examined.
     pub entrants: Vec<Entrant<'a>>,
     /// How rows are shown at prediction.
@@ -98,10 +109,27 @@ pub trait Progress {
 impl Progress for () {}
 
 impl Exam<'_> {
-    /// Tasks that will be learned in all: learners × seeds × tasks.
+    /// Tasks, or parts of a stream, that will be learned in all, by all learners with all seeds.
     pub fn n_steps(&self) -> Result<usize, Error> {
-        let n_tasks = self.scenario.task_sizes(self.dataset.n_classes())?.len();
-        Ok(n_tasks * self.entrants.len() * self.seeds.len())
+        let mut n_lessons = 0;
+        for &seed in &self.seeds {
+            n_lessons += self.lessons(&self.tasks(seed)?, seed).len();
+        }
+        Ok(n_lessons * self.entrants.len())
+    }
+
+    /// The tasks of the run with this seed.
+    fn tasks(&self, seed: u64) -> Result<Vec<Task>, Error> {
+        self.supply.tasks(&self.scenario, self.dataset, seed)
+    }
+
+    /// The training rows in the parts in which they are learned.
+    fn lessons(&self, tasks: &[Task], seed: u64) -> Vec<Vec<usize>> {
+        match self.stream {
+            Some(chunk) => stream::windows(&stream::rows(tasks, self.supply.order, seed), chunk),
+            None if self.online => shuffled(tasks, seed),
+            None => tasks.iter().map(|task| task.train.clone()).collect(),
+        }
     }
 
     /// Takes the exam. A learner that fails is noted in the record, and the others go on; if all of them fail, the
@@ -161,32 +189,20 @@ impl Exam<'_> {
         seed: u64,
         progress: &mut dyn Progress,
     ) -> Result<Sitting, Error> {
-        let tasks = self.scenario.tasks(self.dataset, seed)?;
+        let tasks = self.tasks(seed)?;
         let mut learner = (entrant.make)(seed)?;
         let mut sitting = Sitting::new(self.dataset, &tasks, seed, self.protocols.len());
-        let lessons = if self.online {
-            shuffled(&tasks, seed)
-        } else {
-            tasks.iter().map(|t| t.train.clone()).collect()
-        };
+        let lessons = self.lessons(&tasks, seed);
         for (i, rows) in lessons.iter().enumerate() {
-            progress.task(&entrant.name, seed, i + 1, tasks.len());
-            let x = self.dataset.train.x.rows().gather(rows);
-            let y = self.dataset.train.y.gather(rows);
-            let start = Instant::now();
-            learner.learn(x.rows(), &y, &mut Relay(progress))?;
-            sitting.learn_seconds.push(start.elapsed().as_secs_f64());
+            progress.task(&entrant.name, seed, i + 1, lessons.len());
+            self.learn(&mut *learner, rows, &mut sitting, progress)?;
             sitting.sizes.push(learner.size());
-            let last = i + 1 == lessons.len();
-            if self.online && !last {
-                continue;
+            if self.has_tasks() {
+                self.examine(&*learner, &tasks[..=i], &mut sitting)?;
             }
-            for (p, protocol) in self.protocols.iter().enumerate() {
-                let start = Instant::now();
-                let row = protocol::accuracy(&*learner, self.dataset, &tasks[..=i], *protocol, seed)?;
-                sitting.accuracy[p].push(row);
-                sitting.predict_seconds[p] = start.elapsed().as_secs_f64();
-            }
+        }
+        if !self.has_tasks() {
+            self.examine(&*learner, &tasks, &mut sitting)?;
         }
         if let Some(&protocol) = self.protocols.get(Sitting::told_by(&self.protocols)) {
             sitting.tally = Some(protocol::tally(&*learner, self.dataset, &tasks, protocol, seed)?);
@@ -195,14 +211,54 @@ impl Exam<'_> {
         Ok(sitting)
     }
 
-    /// How classes are dealt, in the words of the record.
+    /// Whether the learner is shown one task after the other.
+    fn has_tasks(&self) -> bool {
+        !self.online && self.stream.is_none()
+    }
+
+    fn learn(
+        &self,
+        learner: &mut dyn Learner,
+        rows: &[usize],
+        sitting: &mut Sitting,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        if let Some(chunk) = self.stream {
+            let (window, seconds) = stream::follow(learner, self.dataset, rows, chunk, progress)?;
+            sitting.stream.push(window);
+            sitting.learn_seconds.push(seconds);
+            return Ok(());
+        }
+        let x = self.dataset.train.x.rows().gather(rows);
+        let y = self.dataset.train.y.gather(rows);
+        let start = Instant::now();
+        learner.learn(x.rows(), &y, &mut Relay(progress))?;
+        sitting.learn_seconds.push(start.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    /// Examines a learner under every protocol.
+    fn examine(&self, learner: &dyn Learner, seen: &[Task], sitting: &mut Sitting) -> Result<(), Error> {
+        for (p, protocol) in self.protocols.iter().enumerate() {
+            let start = Instant::now();
+            let marks = protocol::examine(learner, self.dataset, seen, *protocol, sitting.seed)?;
+            sitting.predict_seconds[p] = start.elapsed().as_secs_f64();
+            sitting.accuracy[p].push(marks.by_task());
+            sitting.balanced[p].push(marks.balanced());
+            sitting.by_class[p] = marks.by_class();
+        }
+        Ok(())
+    }
+
+    /// How classes and rows arrive, in the words of the record.
     pub fn scenario_label(&self) -> String {
         let label = self.scenario.label(self.dataset.n_classes());
-        if self.online {
-            format!("{label} online")
-        } else {
-            label
-        }
+        let pass = match self.stream {
+            Some(chunk) => format!(" stream of {chunk}"),
+            None if self.online => " online".to_owned(),
+            None => String::new(),
+        };
+        format!("{label}{pass}{}", self.supply)
     }
 
     /// The data, in the words of the record.

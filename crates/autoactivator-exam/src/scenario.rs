@@ -108,7 +108,12 @@ impl Scenario {
 
     /// Deals the classes of a data set, in the order that `seed` gives them.
     pub fn tasks(&self, dataset: &Dataset, seed: u64) -> Result<Vec<Task>, Error> {
-        let dealt = self.deal(dataset.n_classes(), seed)?;
+        self.tasks_in(&shuffled_classes(dataset.n_classes(), seed), dataset)
+    }
+
+    /// Deals the classes of a data set in this order.
+    pub(crate) fn tasks_in(&self, order: &[u32], dataset: &Dataset) -> Result<Vec<Task>, Error> {
+        let dealt = self.deal_in(order)?;
         let train = rows_by_class(&dataset.train, "training")?;
         let test = rows_by_class(&dataset.test, "test")?;
         let task = |classes: Vec<u32>| Task {
@@ -121,10 +126,13 @@ impl Scenario {
 
     /// The classes of each task, as codes, in the order that `seed` gives them.
     pub fn deal(&self, n_classes: usize, seed: u64) -> Result<Vec<Vec<u32>>, Error> {
-        let sizes = self.task_sizes(n_classes)?;
-        let mut order: Vec<u32> = (0..n_classes as u32).collect();
-        order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        let mut order = order.into_iter();
+        self.deal_in(&shuffled_classes(n_classes, seed))
+    }
+
+    /// The classes of each task, in this order.
+    fn deal_in(&self, order: &[u32]) -> Result<Vec<Vec<u32>>, Error> {
+        let sizes = self.task_sizes(order.len())?;
+        let mut order = order.iter().copied();
         Ok(sizes
             .iter()
             .map(|&size| order.by_ref().take(size).collect())
@@ -194,6 +202,13 @@ impl Scenario {
         }
         Ok(sizes)
     }
+}
+
+/// All classes, as codes, in the order that `seed` gives them.
+pub(crate) fn shuffled_classes(n_classes: usize, seed: u64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..n_classes as u32).collect();
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    order
 }
 
 /// The size after the last, by the last step; nothing when that would be an empty task.

@@ -26,6 +26,7 @@ use crate::metrics;
 use crate::protocol::Protocol;
 use crate::record::{Outcome, Run, Stat};
 use crate::scenario::Task;
+use crate::stream::Window;
 use crate::tally::Tally;
 use autoactivator_data::dataset::Dataset;
 
@@ -41,6 +42,14 @@ pub struct Sitting {
     pub task_sizes: Vec<usize>,
     /// Per protocol: the accuracy matrix.
     pub accuracy: Vec<Vec<Vec<f64>>>,
+    /// Per protocol, after each task: balanced accuracy.
+    pub balanced: Vec<Vec<f64>>,
+    /// Per protocol, at the end: percent right of each class, in the order of arrival.
+    pub by_class: Vec<Vec<f64>>,
+    /// Training rows of each class, in the order of arrival.
+    pub class_rows: Vec<usize>,
+    /// What happened while a stream was learned; empty for tasks.
+    pub stream: Vec<Window>,
     /// Per task: how large the learner was after it.
     pub sizes: Vec<Size>,
     /// Growth records of the learner.
@@ -59,10 +68,18 @@ impl Sitting {
     /// A sitting that has not begun.
     pub(crate) fn new(dataset: &Dataset, tasks: &[Task], seed: u64, n_protocols: usize) -> Self {
         let names = dataset.train.y.names();
-        let order = tasks.iter().flat_map(|task| &task.classes);
+        let order = || tasks.iter().flat_map(|task| &task.classes);
+        let mut counts = vec![0; names.len()];
+        for &row in tasks.iter().flat_map(|task| &task.train) {
+            counts[dataset.train.y.codes()[row] as usize] += 1;
+        }
         Self {
             seed,
-            class_order: order.map(|&code| names[code as usize].clone()).collect(),
+            class_order: order().map(|&code| names[code as usize].clone()).collect(),
+            class_rows: order().map(|&code| counts[code as usize]).collect(),
+            balanced: vec![Vec::new(); n_protocols],
+            by_class: vec![Vec::new(); n_protocols],
+            stream: Vec::new(),
             task_sizes: tasks.iter().map(|task| task.classes.len()).collect(),
             accuracy: vec![Vec::new(); n_protocols],
             sizes: Vec::new(),
@@ -87,6 +104,10 @@ impl Sitting {
             class_order: self.class_order.clone(),
             task_sizes: self.task_sizes.clone(),
             accuracy: self.accuracy[protocol].clone(),
+            balanced: self.balanced[protocol].clone(),
+            class_accuracy: self.by_class[protocol].clone(),
+            class_rows: self.class_rows.clone(),
+            stream: self.stream.clone(),
             nodes: self.sizes.iter().map(|size| size.nodes).collect(),
             model_mb: self.sizes.iter().map(Size::model_mb).collect(),
             learn_seconds: self.learn_seconds.clone(),
@@ -102,16 +123,17 @@ impl Sitting {
 
 /// The outcome of one learner's sittings under their `p`-th protocol.
 pub(crate) fn outcome(learner: &str, protocols: &[Protocol], p: usize, sittings: &[Sitting]) -> Outcome {
-    let stat = |metric: fn(&[Vec<f64>]) -> f64| {
-        let values: Vec<f64> = sittings.iter().map(|s| metric(&s.accuracy[p])).collect();
-        Stat::of(&values)
-    };
+    let over = |value: &dyn Fn(&Sitting) -> f64| Stat::of(&sittings.iter().map(value).collect::<Vec<_>>());
+    let stat = |metric: fn(&[Vec<f64>]) -> f64| over(&|s| metric(&s.accuracy[p]));
+    let has_stream = sittings.iter().any(|s| !s.stream.is_empty());
     let mean = |value: &dyn Fn(&Sitting) -> f64| metrics::mean(sittings.iter().map(value));
     let tallies: Option<Vec<&Tally>> = sittings.iter().map(|s| s.tally.as_ref()).collect();
     Outcome {
         learner: learner.to_owned(),
         protocol: protocols[p].to_string(),
         aca: stat(metrics::aca),
+        balanced: over(&|s| s.balanced[p].last().copied().unwrap_or_default()),
+        before_learning: has_stream.then(|| over(&|s| Window::sum(&s.stream).percent())),
         aia: stat(metrics::aia),
         bwt: stat(metrics::bwt),
         forgetting: stat(metrics::forgetting),

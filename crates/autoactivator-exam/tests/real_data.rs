@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly.
 
+mod drift;
+
 use std::path::PathBuf;
 
 use autoactivator::pool::{ConvolutionSpec, PoolSpec};

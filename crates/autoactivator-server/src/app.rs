@@ -19,6 +19,7 @@ use crate::body::{Input, Lesson};
 use crate::budget::{Budget, Share};
 use crate::client::Client;
 use crate::describe::{image_of, is_of_sentences};
+use crate::drift::Watched;
 use crate::edition::{Current, Edition};
 use crate::guard::Guard;
 use crate::held_out::HeldOut;
@@ -90,6 +91,8 @@ pub(crate) struct App {
     pub(crate) held_out: Option<HeldOut>,
     pub(crate) digits: Option<Digits>,
     pub(crate) metrics: Metrics,
+    /// How well known the rows are that clients ask about.
+    pub(crate) drift: Watched,
     pub(crate) log: Log,
     /// Bytes of answers that clients have not read yet.
     pub(crate) unread: Budget,

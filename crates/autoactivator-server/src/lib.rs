@@ -15,6 +15,7 @@ mod client;
 mod describe;
 mod digest;
 mod disk;
+mod drift;
 mod edition;
 mod error;
 mod events;

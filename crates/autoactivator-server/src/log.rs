@@ -36,6 +36,11 @@ impl Log {
         Ok((Self(Some(lines)), thread))
     }
 
+    /// Warns, if there is room for the line.
+    pub(crate) fn warn(&self, text: &str) {
+        self.write(|| format!("warning: {text}"));
+    }
+
     /// Hands over a line; false if there is no room for it.
     fn write(&self, line: impl FnOnce() -> String) -> bool {
         match &self.0 {

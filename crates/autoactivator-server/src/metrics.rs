@@ -154,6 +154,7 @@ pub(crate) fn text(app: &App) -> String {
          # TYPE autoactivator_sync_seconds_total counter\nautoactivator_sync_seconds_total {}",
         counts.sync_microseconds.load(Relaxed) as f64 / 1e6
     );
+    app.drift.write(&mut text);
     metrics.write_requests(&mut text);
     text
 }

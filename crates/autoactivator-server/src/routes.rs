@@ -173,6 +173,7 @@ async fn model(State(app): Shared) -> Response {
         "image_bytes": limits.image_bytes,
     });
     described["held_out"] = json!(app.held_out.is_some());
+    described["drift"] = app.drift.as_json();
     described["needs_token"] = json!(app.guard.needs_token());
     json_response(&versioned(described, &edition))
 }
@@ -214,7 +215,11 @@ async fn predict(State(app): Shared, Extension(client): Asker, headers: HeaderMa
             question.features.as_deref(),
             wanted,
         )?;
-        let text = answers::written(edition, &x, detail, reject, wanted)?;
+        let mut watched = Vec::new();
+        let text = answers::written(edition, &x, detail, reject, wanted, &mut watched)?;
+        if let Some(warning) = app.drift.see(&watched) {
+            app.log.warn(&warning.to_string());
+        }
         Ok(([JSON], Body::new(text)).into_response())
     })
     .await

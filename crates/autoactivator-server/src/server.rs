@@ -16,6 +16,7 @@ use tokio::time::sleep;
 use crate::app::App;
 use crate::budget::Budget;
 use crate::digest::sha256;
+use crate::drift::Watched;
 use crate::edition::{Current, Edition};
 use crate::error::Error;
 use crate::guard::Guard;
@@ -137,6 +138,7 @@ impl Server {
             held_out: options.held_out.or_else(|| digits.as_ref().map(Digits::held_out)),
             digits,
             metrics: Metrics::default(),
+            drift: Watched::default(),
             log,
             unread: Budget::new(limits.all_answers()),
             listeners: Budget::new(limits.listeners()),

@@ -7,8 +7,9 @@ export const deploys = ({ learner }) => learner !== 'reactivation';
 
 /** Shows what the model knows and can do; `next` is a class that could be taught without examples of one's own. */
 export function showFacts(model, next, words) {
-  const { classes, learns, learner, nodes } = model;
-  say('facts', `${learner} · ${plural(classes.length, 'class', 'classes')} · ${plural(nodes, 'node')}`);
+  const { classes, drift, learns, learner, nodes } = model;
+  const strange = drift?.warnings ? ' · rows have become stranger than those it learned' : '';
+  say('facts', `${learner} · ${plural(classes.length, 'class', 'classes')} · ${plural(nodes, 'node')}${strange}`);
   say('headline', headline(classes, learns, next, words));
   say('promise', learns ? promise(classes, next, words) : 'This model only predicts; it cannot be taught.');
   for (const id of ['teach-form', 'add']) byId(id).hidden = !learns;

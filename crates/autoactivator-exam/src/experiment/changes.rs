@@ -3,6 +3,7 @@
 //! They hold for every learner of the experiment, even where an entrant says something else.
 
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 
 use autoactivator::{ConsolidationParams, ReactivationParams};
 use serde::de::DeserializeOwned;
@@ -14,6 +15,7 @@ use crate::kind::LearnerKind;
 use crate::protocol::Protocol;
 use crate::rival::RivalParams;
 use crate::scenario::Scenario;
+use crate::supply::Order;
 
 /// Changes of an experiment, in the words of experiment files; what is not given stays as it is.
 ///
@@ -33,6 +35,14 @@ pub struct Changes {
     pub tasks: Option<Scenario>,
     /// One pass over all rows in random order; an experiment that is online stays so.
     pub online: bool,
+    /// A stream without tasks, this many rows at a time.
+    pub stream: Option<NonZeroUsize>,
+    /// The order of classes.
+    pub order: Option<Order>,
+    /// How many times as many rows the first class has as the last one.
+    pub imbalance: Option<f64>,
+    /// Rows of each class after the first task.
+    pub shots: Option<NonZeroUsize>,
     /// Only learners of these kinds; one that the experiment does not name gets the parameters of the file.
     pub learners: Vec<LearnerKind>,
     /// How rows are shown.

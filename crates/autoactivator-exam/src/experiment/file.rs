@@ -2,6 +2,7 @@
 //!
 //! [`File::parse`] is the one parser; [`Experiment`](super::Experiment) is what it comes to.
 
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use autoactivator::{ConsolidationParams, ReactivationParams};
@@ -15,6 +16,7 @@ use crate::paper::Paper;
 use crate::protocol::Protocol;
 use crate::rival::RivalParams;
 use crate::scenario::Scenario;
+use crate::supply::Order;
 
 /// A section of an experiment file that is laid over the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,10 @@ pub(super) struct File {
     pub how_to_get: String,
     pub tasks: Option<Scenario>,
     pub online: bool,
+    pub stream: Option<NonZeroUsize>,
+    pub order: Order,
+    pub imbalance: Option<f64>,
+    pub shots: Option<NonZeroUsize>,
     pub learners: Vec<LearnerKind>,
     pub entrants: Vec<EntrantSection>,
     pub protocols: Vec<Protocol>,
@@ -88,6 +94,10 @@ impl Default for File {
             how_to_get: String::new(),
             tasks: None,
             online: false,
+            stream: None,
+            order: Order::Shuffled,
+            imbalance: None,
+            shots: None,
             learners: Vec::new(),
             entrants: Vec::new(),
             protocols: Vec::new(),

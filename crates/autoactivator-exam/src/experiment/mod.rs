@@ -22,12 +22,13 @@ mod file;
 mod published;
 
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use autoactivator_data::dataset::Dataset;
 use toml::Table;
 
-use crate::admission::{Absence, Outline};
+use crate::admission::{Absence, Arrival, Outline};
 use crate::contender::Contender;
 use crate::error::Error;
 use crate::kind::LearnerKind;
@@ -35,6 +36,7 @@ use crate::paper::Paper;
 use crate::protocol::{GroupSize, Protocol};
 use crate::run::Exam;
 use crate::scenario::Scenario;
+use crate::supply::{Order, Supply};
 
 pub use changes::{Changes, Given};
 use entrant::EntrantSection;
@@ -58,6 +60,10 @@ pub struct Experiment {
     pub tasks: Option<Scenario>,
     /// One pass over all rows in random order.
     pub online: bool,
+    /// A stream without tasks, this many rows at a time.
+    pub stream: Option<NonZeroUsize>,
+    /// In which order classes come, and with how many rows.
+    pub supply: Supply,
     /// How rows are shown.
     pub protocols: Vec<Protocol>,
     /// Number of runs.
@@ -118,6 +124,12 @@ impl Experiment {
             how_to_get: file.how_to_get,
             tasks: file.tasks,
             online: file.online,
+            stream: file.stream,
+            supply: Supply {
+                order: file.order,
+                imbalance: file.imbalance,
+                shots: file.shots,
+            },
             protocols: if file.protocols.is_empty() {
                 Self::default_protocols()
             } else {
@@ -153,6 +165,12 @@ impl Experiment {
     /// Applies what a caller wants otherwise.
     pub fn change(&mut self, changes: &Changes) -> Result<(), Error> {
         self.online |= changes.online;
+        self.stream = changes.stream.or(self.stream);
+        self.supply = Supply {
+            order: changes.order.unwrap_or(self.supply.order),
+            imbalance: changes.imbalance.or(self.supply.imbalance),
+            shots: changes.shots.or(self.supply.shots),
+        };
         self.seeds = changes.seeds.unwrap_or(self.seeds);
         self.seed = changes.seed;
         if changes.tasks.is_some() {
@@ -189,6 +207,12 @@ impl Experiment {
     /// Finds what is wrong with parameters and seeds, before any data is read.
     pub fn check(&self) -> Result<(), Error> {
         first_seeds(self.seed, self.seeds)?;
+        self.supply.check()?;
+        if self.online && self.stream.is_some() {
+            return Err(Error::Scenario(
+                "`online` and `stream` are two ways to go without tasks: choose one".to_owned(),
+            ));
+        }
         self.contenders.iter().try_for_each(Contender::check)
     }
 
@@ -207,17 +231,21 @@ impl Experiment {
     ///
     /// It needs no features, so it can be called before any is computed.
     pub fn admit(&mut self, outline: &Outline) -> Result<(), Error> {
-        let tasks = self
-            .scenario(outline.classes.len())
-            .deal(outline.classes.len(), self.seed)?;
+        let n_classes = outline.classes.len();
+        let n_tasks = self.scenario(n_classes).task_sizes(n_classes)?.len();
         outline.check()?;
+        let arrival = Arrival {
+            repeats: self.stream.is_some() || (self.online && n_tasks > 1),
+            streams: self.stream.is_some(),
+            outline: self.supplied(outline)?,
+        };
         let mut admitted = Vec::new();
         for contender in std::mem::take(&mut self.contenders) {
-            match contender.obstacle(&tasks, self.online, outline) {
+            match contender.obstacle(&arrival) {
                 None => admitted.push(contender),
-                Some(obstacle) => self.left_out.push(Absence {
+                Some(reason) => self.left_out.push(Absence {
                     learner: contender.name,
-                    reason: obstacle.to_string(),
+                    reason,
                 }),
             }
         }
@@ -226,6 +254,27 @@ impl Experiment {
             return Err(Error::Scenario(nobody(&self.left_out)));
         }
         Ok(())
+    }
+
+    /// The outline of what is learned in the first run: some rows may be left out. In natural order it is not known yet which,
+    /// so it is the outline of all rows.
+    fn supplied(&self, outline: &Outline) -> Result<Outline, Error> {
+        let n_classes = outline.classes.len();
+        let scenario = self.scenario(n_classes);
+        let mut supplied = outline.clone();
+        if self.supply.order != Order::Shuffled {
+            return Ok(supplied);
+        }
+        for seed in first_seeds(self.seed, self.seeds)?.into_iter().rev() {
+            let tasks = scenario.deal(n_classes, seed)?;
+            let base = tasks.first().map_or(0, Vec::len);
+            let order: Vec<usize> = tasks.concat().iter().map(|&class| class as usize).collect();
+            let there: Vec<usize> = order.iter().map(|&class| outline.classes[class].train).collect();
+            for (class, rows) in order.into_iter().zip(self.supply.rows(&there, base)?) {
+                supplied.classes[class].train = rows;
+            }
+        }
+        Ok(supplied)
     }
 
     /// How this many classes become tasks.
@@ -240,7 +289,9 @@ impl Experiment {
         Ok(Exam {
             dataset,
             scenario: self.scenario(dataset.n_classes()),
+            supply: self.supply.clone(),
             online: self.online,
+            stream: self.stream,
             entrants: contenders
                 .map(|contender| contender.entrant(dataset.image))
                 .collect(),

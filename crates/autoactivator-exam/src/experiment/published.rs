@@ -51,7 +51,7 @@ macro_rules! experiments {
 }
 
 /// All of them.
-const EXPERIMENTS: [(&str, &str); 48] = experiments![
+const EXPERIMENTS: [(&str, &str); 51] = experiments![
     "mnist-reactivation",
     "mnist-consolidation",
     "mnist-consolidation-small",
@@ -92,6 +92,9 @@ const EXPERIMENTS: [(&str, &str); 48] = experiments![
     "fashion-mnist-default",
     "cifar100-default",
     "cifar100-rivals",
+    "cifar100-long-tailed",
+    "cifar100-few-shot",
+    "cifar100-stream",
     "mnist-recruited",
     "mnist-random",
     "mnist-density",

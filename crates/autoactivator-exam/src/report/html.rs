@@ -9,16 +9,20 @@ use serde_json::Value;
 use super::curves::{figures, growth};
 use super::exhibit::Exhibits;
 use super::page::{escape, grid, grouped, header, page, section};
-use super::{Line, absent, answers, cost, distinct, headline, heat, lines, n_runs, subject, three_digits};
+use super::plot::Plot;
+use super::{
+    Line, absent, answers, cost, distinct, headline, heat, lines, n_runs, stream, subject, three_digits,
+};
 use crate::admission::Absence;
 use crate::protocol::Protocol;
 use crate::record::{Outcome, Record, Run, Stat};
 use crate::tally::{Mistake, Tally};
 
-const HEADINGS: [&str; 12] = [
+const HEADINGS: [&str; 13] = [
     "Learner",
     "Protocol",
     "ACA %",
+    "Balanced %",
     "AIA %",
     "BWT",
     "Forgetting",
@@ -31,12 +35,17 @@ const HEADINGS: [&str; 12] = [
 ];
 
 const METRICS: &str = "<p class=\"note\"><b>ACA</b>: mean accuracy on all tasks after the last one. \
+    <b>Balanced</b>: mean over classes instead, each counted alike whatever its task and its number of rows. \
     <b>AIA</b>: the same after each task, averaged. \
     <b>BWT</b>: mean change of a task's accuracy from when it was learned to the end, as a fraction. \
     <b>Forgetting</b>: mean loss from a task's best accuracy to the end, as a fraction. \
     <b>Model</b>: what is needed to predict, four bytes a number. \
     <b>Memory</b>: what is kept beside it, only to go on learning. \
     Each figure is the mean over the runs, ± the sample standard deviation.</p>\n";
+
+const STREAM: &str = "<p class=\"note\">Each row was predicted before it was learned, and nobody said where a task \
+    ends. First sights are rows of a class that the learner had not learned yet: no answer can be right, so they are \
+    counted apart.</p>\n";
 
 const SCALE: &str =
     "<div class=\"scale\"><span>0 %</span><i></i><span>100 % of test rows right</span></div>\n";
@@ -53,6 +62,7 @@ pub fn html(record: &Record, exhibits: &Exhibits) -> String {
     let sections = [
         head(record),
         grid(&figures(record)),
+        while_learning(record),
         section("Results", &[summary(record), absences(record)].concat()),
         answers.unwrap_or_default(),
         section("The other learners", &others(record)),
@@ -107,6 +117,15 @@ fn others(record: &Record) -> String {
         .collect()
 }
 
+/// The curves of a stream, if one was learned.
+fn while_learning(record: &Record) -> String {
+    let figures: String = stream::plots(record).iter().map(Plot::figure).collect();
+    if figures.is_empty() {
+        return figures;
+    }
+    section("While it learned", &(grid(&figures) + STREAM))
+}
+
 fn summary(record: &Record) -> String {
     let head: String = HEADINGS
         .iter()
@@ -132,6 +151,7 @@ fn summary_line(line: &Line<'_>) -> String {
     let outcome = line.outcome;
     let figures = [
         format!("<b>{}</b>", with_deviation(outcome.aca, 2)),
+        with_deviation(outcome.balanced, 2),
         with_deviation(outcome.aia, 2),
         with_deviation(outcome.bwt, 3),
         with_deviation(outcome.forgetting, 3),

@@ -34,6 +34,7 @@ mod panels;
 mod plot;
 pub mod reproduction;
 mod scatter;
+mod stream;
 mod table;
 
 pub use headline::of_exam as headline;
@@ -41,6 +42,7 @@ pub use html::{html, mistakes_shown};
 pub use table::table;
 
 use crate::admission::Absence;
+use crate::metrics::mean;
 use crate::record::{Outcome, Record};
 
 /// About three digits: sizes and durations are not known any better.
@@ -99,6 +101,17 @@ fn lines(record: &Record) -> Vec<Line<'_>> {
         }
     }
     lines
+}
+
+/// The number of training rows; where some were left out, also how many were learned, as a mean over the runs.
+fn training_rows(record: &Record) -> String {
+    let n_train = record.dataset.n_train;
+    let runs = record.results.iter().flat_map(|outcome| &outcome.runs);
+    let learned = mean(runs.map(|run| run.class_rows.iter().sum::<usize>() as f64)).round() as usize;
+    if record.results.is_empty() || learned == n_train {
+        return n_train.to_string();
+    }
+    format!("{learned} of {n_train}")
 }
 
 /// The number of runs, which is the same for all learners.
@@ -179,6 +192,8 @@ pub(crate) mod example {
             learner: learner.into(),
             protocol: protocol.into(),
             aca: stat(metrics::aca),
+            balanced: stat(metrics::aca),
+            before_learning: None,
             aia: stat(metrics::aia),
             bwt: stat(metrics::bwt),
             forgetting: stat(metrics::forgetting),
@@ -199,6 +214,10 @@ pub(crate) mod example {
             class_order: ["3", "0", "2", "1"].map(str::to_owned).to_vec(),
             task_sizes: vec![2, 2],
             accuracy: vec![vec![a], vec![b, c]],
+            balanced: vec![a, f64::midpoint(b, c)],
+            class_accuracy: vec![b, b, c, c],
+            class_rows: vec![360, 360, 359, 359],
+            stream: Vec::new(),
             nodes: vec![30, 70],
             model_mb: vec![0.01, 0.0213],
             learn_seconds: vec![0.5, 0.7],
@@ -245,6 +264,17 @@ mod tests {
         assert_eq!(subject(&record).unwrap().protocol, "instance");
         record.results[1].answers = Some(crate::tally::Tally::default());
         assert_eq!(subject(&record).unwrap().protocol, "task-batch=all");
+    }
+
+    #[test]
+    fn rows_that_were_left_out_are_told() {
+        let mut record = example::record();
+        assert_eq!(training_rows(&record), "1438");
+        for outcome in &mut record.results {
+            outcome.runs[0].class_rows = vec![100, 50, 20, 10];
+            outcome.runs[1].class_rows = vec![100, 50, 20, 12];
+        }
+        assert_eq!(training_rows(&record), "181 of 1438");
     }
 
     #[test]

@@ -5,13 +5,14 @@
 use autoactivator::counted;
 use unicode_width::UnicodeWidthStr;
 
-use super::{Line, absent, lines, n_runs, three_digits};
+use super::{Line, absent, lines, n_runs, stream, three_digits, training_rows};
 use crate::record::Record;
 
-const HEADINGS: [&str; 11] = [
+const HEADINGS: [&str; 12] = [
     "learner",
     "protocol",
     "ACA %",
+    "balanced %",
     "AIA %",
     "BWT",
     "forgetting",
@@ -30,7 +31,12 @@ pub fn table(record: &Record) -> String {
     let mut rows = vec![HEADINGS.map(str::to_owned).to_vec()];
     rows.extend(lines(record).iter().map(cells));
     let table = aligned(&rows, &TEXT_COLUMNS);
-    format!("{}\n\n{table}{}", title(record), absences(record))
+    format!(
+        "{}\n\n{table}{}{}",
+        title(record),
+        stream::lines(record),
+        absences(record)
+    )
 }
 
 /// A table in columns: those of text are aligned left, the others right. What is wide on a terminal, as
@@ -81,7 +87,7 @@ fn title(record: &Record) -> String {
         "{} {}: {} training and {}, {}, {}; mean of {}, ACA ± sample deviation",
         data.name,
         record.scenario,
-        data.n_train,
+        training_rows(record),
         counted(data.n_test, "test row"),
         counted(data.n_features, "feature"),
         counted(data.n_classes, "class"),
@@ -95,6 +101,7 @@ fn cells(line: &Line<'_>) -> Vec<String> {
         outcome.learner.clone(),
         line.protocols.join(", "),
         format!("{:.2} ± {:.2}", outcome.aca.mean, outcome.aca.std),
+        format!("{:.2}", outcome.balanced.mean),
         format!("{:.2}", outcome.aia.mean),
         format!("{:.3}", outcome.bwt.mean),
         format!("{:.3}", outcome.forgetting.mean),
@@ -117,10 +124,10 @@ mod tests {
         let expected = "\
 digits 4/2: 1438 training and 359 test rows, 64 features, 4 classes; mean of 2 runs, ACA ± sample deviation
 
-learner       protocol               ACA %  AIA %     BWT  forgetting  nodes  model MB  memory MB  learn s  predict s
-reactivation  instance        55.00 ± 7.07  76.00  -0.520       0.520     70     0.021       0.00     1.23      0.050
-reactivation  task-batch=all  98.00 ± 1.41  97.50   0.000       0.000     70     0.021       0.00     1.23      0.050
-nearest-mean  instance        85.00 ± 0.00  87.50  -0.100       0.100     70     0.021       0.00     1.23      0.050
+learner       protocol               ACA %  balanced %  AIA %     BWT  forgetting  nodes  model MB  memory MB  learn s  predict s
+reactivation  instance        55.00 ± 7.07       55.00  76.00  -0.520       0.520     70     0.021       0.00     1.23      0.050
+reactivation  task-batch=all  98.00 ± 1.41       98.00  97.50   0.000       0.000     70     0.021       0.00     1.23      0.050
+nearest-mean  instance        85.00 ± 0.00       85.00  87.50  -0.100       0.100     70     0.021       0.00     1.23      0.050
 ";
         assert_eq!(table(&example::record()), expected);
     }

@@ -39,6 +39,8 @@ pub enum Stream {
     Module,
     /// Known classes that are held back.
     HeldBack,
+    /// The order of rows that have none.
+    Order,
 }
 
 impl Stream {
@@ -51,6 +53,7 @@ impl Stream {
             Self::View => (3 << 62) | 1,
             Self::Module => (3 << 62) | 2,
             Self::HeldBack => (3 << 62) | 3,
+            Self::Order => (3 << 62) | 5,
         }
     }
 }

@@ -20,6 +20,7 @@ mod answer;
 mod consolidation;
 mod deployed;
 mod describe;
+mod drift;
 mod explain;
 mod file;
 mod holder;
@@ -51,6 +52,7 @@ use crate::reactivation::{self as units, Reactivation, ReactivationParams};
 
 pub use answer::{Detail, class_of, detailed, object};
 pub use describe::{describe, rows_by_class, summary};
+pub use drift::{Drift, STRANGE, Warning};
 pub use explain::{Explanation, NodeEvidence, TaskEvidence, UnitEvidence};
 pub use file::{ModelFile, Written};
 pub use labelling::{question_object, suspect_object};
