@@ -207,16 +207,6 @@ impl<'a> RowSource<'a> {
         }
     }
 
-    /// The file of each image; nothing for rows that are not images.
-    #[cfg(feature = "server")]
-    pub fn image_files(&self) -> impl Iterator<Item = &Path> {
-        let images = match &self.content {
-            Content::Images(images) => images.folder.images(),
-            _ => &[],
-        };
-        images.iter().map(|image| image.path.as_path())
-    }
-
     /// The name and the file of each image; nothing for rows that are not images.
     pub fn images(&self) -> impl Iterator<Item = (String, PathBuf)> {
         let images = match &self.content {
