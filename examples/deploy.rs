@@ -8,18 +8,18 @@ fn main() -> Result<(), Error> {
     let rows = Table::new((0..800).map(value).collect(), 8)?;
     let names = Labels::from_names((0..100).map(|i| if i < 50 { "low" } else { "high" }));
     model.learn(rows.rows(), &names, &mut ())?;
-    model.save("model.aact".as_ref())?;
+    model.save("model.aact")?;
 
     let half = true; // Numbers in half precision.
-    model.export("small.aact".as_ref(), half)?;
-    let small = Model::load("small.aact".as_ref())?;
+    model.export("small.aact", half)?;
+    let small = Model::load("small.aact")?;
     println!(
         "the same answers: {}",
         small.predict(rows.rows())? == model.predict(rows.rows())?
     );
 
     let onnx = model.deployed()?.to_onnx();
-    autoactivator::write_atomically("head.onnx".as_ref(), &onnx)?;
+    autoactivator::write_atomically("head.onnx", &onnx)?;
     println!("an ONNX file of {} KB", onnx.len() >> 10);
     Ok(())
 }

@@ -236,16 +236,6 @@ impl<'a> RowSource<'a> {
         })
     }
 
-    /// The file of each image; nothing for rows that are not images.
-    #[cfg(feature = "server")]
-    pub fn image_files(&self) -> impl Iterator<Item = &Path> {
-        let images = match &self.content {
-            Content::Images(images) => images.folder.images(),
-            _ => &[],
-        };
-        images.iter().map(|image| image.path.as_path())
-    }
-
     /// The file of the image with this name; none for rows that are not images.
     pub fn image_file(&self, name: &str) -> Option<&Path> {
         let Content::Images(images) = &self.content else {

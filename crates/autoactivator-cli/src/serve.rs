@@ -252,7 +252,7 @@ fn held_out(args: &ServeArgs, rows: &Path, model: &Model) -> Result<HeldOut> {
         }
     }
     // If an image was left out, the others are no longer at the places of their rows.
-    let mut pictures: Vec<PathBuf> = source.image_files().map(Path::to_owned).collect();
+    let mut pictures: Vec<PathBuf> = source.images().map(|(_, path)| path).collect();
     if pictures.len() != y.len() {
         pictures.clear();
     }

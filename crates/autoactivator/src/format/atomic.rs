@@ -89,8 +89,8 @@ impl Drop for NewFile<'_> {
 }
 
 /// Writes a file whole: beside `path`, synced to disk, then renamed over what was there.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let file = NewFile::create(path)?;
+pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
+    let file = NewFile::create(path.as_ref())?;
     file.write(bytes)?;
     file.give_name()
 }

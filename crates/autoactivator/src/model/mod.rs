@@ -186,8 +186,8 @@ impl Model {
     }
 
     /// Writes only the deployed model, in half precision if `half`, and returns the size of the file.
-    pub fn export(&self, path: &Path, half: bool) -> Result<u64, Error> {
-        ModelFile::lock(path)?.write_deployed(self.deployed()?, half)
+    pub fn export(&self, path: impl AsRef<Path>, half: bool) -> Result<u64, Error> {
+        ModelFile::lock(path.as_ref())?.write_deployed(self.deployed()?, half)
     }
 
     /// Learns one task, and returns what was understood of it. An error leaves the model unchanged.
