@@ -49,8 +49,8 @@ impl Noise {
                 copies * (1.0 - wrong(noise.share, of_label, n_classes))
             };
             let right: Vec<f64> = copies.iter().enumerate().map(right).collect();
-            let wrong = all - right.iter().sum::<f64>() + BEFOREHAND * AT_FIRST;
-            let share = wrong / (all + BEFOREHAND);
+            let n_wrong = all - right.iter().sum::<f64>() + BEFOREHAND * AT_FIRST;
+            let share = n_wrong / (all + BEFOREHAND);
             let Weighed { weights, .. } = jury.weigh_counting(&right, scores, Some(&plain));
             let changed = (share - noise.share).abs();
             noise = Self { weights, share };
