@@ -5,7 +5,7 @@
 //! found. What the scores mean while some labels are wrong is found by the witnesses, in `readout/noise`.
 
 use super::learner::{Consolidation, SUMMED_TOGETHER, outputs_of, unsolved, watched};
-use super::readout::{Doubter, Opinion, wrong};
+use super::readout::{BEFOREHAND, Doubter, Opinion, wrong};
 use super::witness::{LookedUp, Witness};
 use crate::data::{Labels, Rows, Table, check_rows};
 use crate::error::Error;
@@ -108,7 +108,7 @@ impl Consolidation {
     fn check_doubts(&self) -> Result<(), Error> {
         let cannot = |reason| Err(Error::CannotDoubt { reason });
         if self.memory.classes.len() < 2 {
-            return cannot("the model knows only one class; learn a second one");
+            return cannot("only one class is known; add rows of a second one");
         }
         let counts = &self.memory.counts;
         let witnesses = self.memory.witnesses.in_use();
@@ -257,10 +257,6 @@ struct Ranking {
 /// Steps of -ln p in which labels are counted, and its largest value.
 const STEPS: usize = 16;
 const LEAST: usize = 64;
-
-/// Number of rows for which it counts that their labels are wrong as often as those of the witnesses: of one row alone, either
-/// none or all of the labels would be.
-const BEFOREHAND: f64 = 20.0;
 
 /// Rounds in which the share of wrong labels is found.
 const ROUNDS: usize = 200;
