@@ -189,12 +189,14 @@ impl Judge<'_> {
         let target = |c: usize| ridge * centred.target(c);
         let share = |c: usize| belief.of(centred.counts[c]);
         let prior = self.prior();
+        let mut blended = Matrix::from_fn(n_classes, n_classes, |k, c| {
+            let own = if k == c { lda * share(c) } else { 0.0 };
+            let by_lift = by_lift * lift.shares[c] / centred.counts[c].max(NO_ROWS);
+            own + (target(c) / n_rows + by_lift) * solved.ridge[(k, c)]
+        });
+        without_counts(&mut blended, &centred.counts);
         let blend = Blend {
-            weights: Matrix::from_fn(n_classes, n_classes, |k, c| {
-                let own = if k == c { lda * share(c) } else { 0.0 };
-                let by_lift = by_lift * lift.shares[c] / centred.counts[c].max(NO_ROWS);
-                (own + (target(c) / n_rows + by_lift) * solved.ridge[(k, c)]) as f32
-            }),
+            weights: blended.to_f32(),
             biases: (0..n_classes)
                 .map(|c| {
                     let length = share(c).powi(2) * n_rows * solved.inner[(c, c)];
@@ -231,5 +233,17 @@ impl Solution {
                 .map(|unknown| unknown.in_units_of(unit))
                 .filter(Unknown::is_sound),
         }
+    }
+}
+
+/// Takes from each column what it has of n. Evidence weighted by n adds up to 0, since class means are about the mean of all
+/// rows, so no score changes; but where classes lie far apart that part is large, and single precision would round all else.
+fn without_counts(blended: &mut Matrix<f64>, counts: &[f64]) {
+    let square: f64 = counts.iter().map(|n| n * n).sum();
+    for c in 0..counts.len() {
+        let column = blended.col_mut(c);
+        let along: f64 = column.iter().zip(counts).map(|(w, n)| w * n).sum();
+        let pairs = column.iter_mut().zip(counts);
+        pairs.for_each(|(w, n)| *w -= n * along / square.max(f64::MIN_POSITIVE));
     }
 }
