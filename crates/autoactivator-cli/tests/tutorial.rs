@@ -14,8 +14,11 @@ use std::path::{Path, PathBuf};
 
 use common::{Said, Workplace, clusters, without_classes};
 
-/// The documents with commands, and what makes the files that a page speaks of.
-const PAGES: [(&str, fn(&Workplace)); 12] = [
+/// Makes the files that a page speaks of.
+type Make = fn(&Workplace);
+
+/// The documents with commands.
+const PAGES: [(&str, Make); 12] = [
     ("tutorial.md", kitchen),
     ("tutorial-text.md", tickets),
     ("tutorial-tables.md", parts),
