@@ -5,7 +5,7 @@
 //! found. What the scores mean while some labels are wrong is found by the witnesses, in `readout/noise`.
 
 use super::learner::{Consolidation, SUMMED_TOGETHER, outputs_of, unsolved, watched};
-use super::readout::{BEFOREHAND, Doubter, Opinion, wrong};
+use super::readout::{BEFOREHAND, Doubter, Opinion, by_chance, wrong};
 use super::witness::{LookedUp, Witness};
 use crate::data::{Labels, Rows, Table, check_rows};
 use crate::error::Error;
@@ -186,7 +186,7 @@ impl Review<'_> {
             }
         }
         let share = self.ranking.share(n_classes, self.doubter.share());
-        self.found.share = share;
+        self.found.share = self.ranking.mean(|of_label| wrong(share, of_label, n_classes));
         self.found.rows = self.ranking.ranked();
         for suspect in &mut self.found.rows {
             suspect.wrong = wrong(share, suspect.of_label, n_classes);
@@ -300,19 +300,25 @@ impl Ranking {
         self.rows.truncate(self.limit);
     }
 
-    /// The share of wrong labels under which these probabilities are most likely, if `start` is that of the witnesses.
+    /// The share of labels that say nothing under which these probabilities are most likely, if `start` is that of the
+    /// witnesses.
     fn share(&self, n_classes: usize, start: f64) -> f64 {
-        let all: u64 = self.by_probability.iter().sum();
-        let middle = |step: usize| -(step as f64 + 0.5) / STEPS as f64;
-        let mut share = start;
+        let n: u64 = self.by_probability.iter().sum();
+        let (n, mut share) = (n as f64, start);
         for _ in 0..ROUNDS {
-            let counted = self.by_probability.iter().enumerate();
-            let sum: f64 = counted
-                .map(|(step, &n)| n as f64 * wrong(share, middle(step), n_classes))
-                .sum();
-            share = (sum + BEFOREHAND * start) / (all as f64 + BEFOREHAND);
+            let sum = n * self.mean(|of_label| by_chance(share, of_label, n_classes));
+            share = (sum + BEFOREHAND * start) / (n + BEFOREHAND);
         }
         share
+    }
+
+    /// The mean of a figure over all labels, given the logarithms of their probabilities.
+    fn mean(&self, of: impl Fn(f64) -> f64) -> f64 {
+        let all: u64 = self.by_probability.iter().sum();
+        let middle = |step: usize| -(step as f64 + 0.5) / STEPS as f64;
+        let counted = self.by_probability.iter().enumerate();
+        let sum: f64 = counted.map(|(step, &n)| n as f64 * of(middle(step))).sum();
+        sum / all.max(1) as f64
     }
 
     /// All of them; the probabilities of labels are still logarithms.
@@ -476,7 +482,7 @@ mod tests {
             let alone = alone.unwrap();
             assert_eq!(alone.n_learned, 0);
             let (a, b) = (suspect.of_label.ln(), alone.rows[0].of_label.ln());
-            assert!((a - b).abs() < 0.3 + 0.1 * a.abs(), "{a} {b}");
+            assert!((a - b).abs() < 0.5 + 0.2 * a.abs(), "{a} {b}");
         }
     }
 

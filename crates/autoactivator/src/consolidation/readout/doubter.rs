@@ -57,7 +57,7 @@ impl<'a> Doubter<'a> {
         })
     }
 
-    /// The share of wrong labels among the witnesses.
+    /// The share of the labels of witnesses that say nothing.
     pub fn share(&self) -> f64 {
         self.noise.share
     }

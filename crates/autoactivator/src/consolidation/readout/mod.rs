@@ -30,7 +30,7 @@ pub use centred::Centred;
 pub(super) use doubter::{Doubter, Opinion};
 pub(super) use jury::Jury;
 pub(super) use left_out::{LeftOut, left_out_distance};
-pub(super) use noise::{BEFOREHAND, wrong};
+pub(super) use noise::{BEFOREHAND, by_chance, wrong};
 pub(super) use seen::Seen;
 pub(super) use solve::is_followed;
 pub use solve::{Solution, Wanted};

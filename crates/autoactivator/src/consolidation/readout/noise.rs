@@ -9,8 +9,8 @@ use super::blend::Weighed;
 use super::jury::Jury;
 use crate::math::{Matrix, log_softmax};
 
-/// The share of wrong labels that the search begins with, and the number of rows for which it counts: a few rows can hardly
-/// tell whether any label is wrong.
+/// The share of labels that say nothing that the search begins with, and the number of rows for which it counts: a few rows can hardly
+/// tell whether there are any.
 const AT_FIRST: f64 = 0.05;
 pub const BEFOREHAND: f64 = 20.0;
 
@@ -24,7 +24,7 @@ const ROUNDS: usize = 40;
 /// The rounds end when one changes the share by less, relative to it.
 const ENOUGH: f64 = 1e-3;
 
-/// Weights of scores, and the share of labels that are wrong.
+/// Weights of scores, and the share of labels that say nothing.
 #[derive(Clone, Debug)]
 pub struct Noise {
     pub weights: Vec<f64>,
@@ -46,11 +46,11 @@ impl Noise {
             let right = |(i, copies): (usize, &f64)| {
                 let own = jury.witnesses[i].place as usize;
                 let of_label = noise.log_probabilities(scores, i, &jury.seen)[own];
-                copies * (1.0 - wrong(noise.share, of_label, n_classes))
+                copies * (1.0 - by_chance(noise.share, of_label, n_classes))
             };
             let right: Vec<f64> = copies.iter().enumerate().map(right).collect();
-            let n_wrong = all - right.iter().sum::<f64>() + BEFOREHAND * AT_FIRST;
-            let share = n_wrong / (all + BEFOREHAND);
+            let drawn = all - right.iter().sum::<f64>() + BEFOREHAND * AT_FIRST;
+            let share = drawn / (all + BEFOREHAND);
             let Weighed { weights, .. } = jury.weigh_counting(&right, scores, Some(&plain));
             let changed = (share - noise.share).abs();
             noise = Self { weights, share };
@@ -72,11 +72,16 @@ impl Noise {
     }
 }
 
-/// How probable it is that a label is wrong whose class has this probability, by its logarithm, if a share of all labels
-/// is wrong.
+/// How probable it is that a label says nothing whose class has this probability, by its logarithm, if a share of all labels
+/// does.
+pub fn by_chance(share: f64, of_label: f64, n_classes: usize) -> f64 {
+    let (drawn, right) = (share / n_classes as f64, (1.0 - share) * of_label.exp());
+    drawn / (drawn + right).max(f64::MIN_POSITIVE)
+}
+
+/// How probable it is that such a label is wrong: one that says nothing may still be right.
 pub fn wrong(share: f64, of_label: f64, n_classes: usize) -> f64 {
-    let (by_chance, right) = (share / n_classes as f64, (1.0 - share) * of_label.exp());
-    by_chance / (by_chance + right).max(f64::MIN_POSITIVE)
+    by_chance(share, of_label, n_classes) * (1.0 - of_label.exp()).max(0.0)
 }
 
 #[cfg(test)]
