@@ -183,10 +183,10 @@ impl LearnerKind {
         match self {
             Self::Ewc => Some(100.0),
             Self::Si => Some(1.0),
-            Self::Mas => Some(0.01),
+            Self::Mas => Some(0.1),
             Self::Lwf => Some(1.0),
             Self::Owm => Some(3e-3),
-            Self::Der => Some(0.1),
+            Self::Der => Some(0.03),
             _ => None,
         }
     }

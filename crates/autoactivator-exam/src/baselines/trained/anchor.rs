@@ -14,13 +14,16 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Adds the gradient of strength/2 · Σ Ω (θ - θ*)². Weights of new classes are free.
-    pub fn pull(&self, network: &Network, strength: f32, gradient: &mut Gradient) {
+    /// A step of this length down strength/2 · Σ Ω (θ - θ*)², taken implicitly: (θ + a θ*)/(1 + a) with a = length · strength · Ω
+    /// is between θ and θ* however strong the spring is, where a plain step would overshoot. Weights of new classes are free.
+    pub fn pull(&self, network: &mut Network, strength: f32, length: f32) {
         let held = self.weights.iter().zip(&self.importance);
-        for ((g, w), (anchor, importance)) in gradient.iter_mut().zip(&network.layers).zip(held) {
-            let springs = w.values().iter().zip(anchor.values()).zip(importance.values());
-            let pairs = g.values_mut().iter_mut().zip(springs);
-            pairs.for_each(|(g, ((w, anchor), importance))| *g += strength * importance * (w - anchor));
+        for (w, (anchor, importance)) in network.layers.iter_mut().zip(held) {
+            let springs = anchor.values().iter().zip(importance.values());
+            for (w, (anchor, importance)) in w.values_mut().iter_mut().zip(springs) {
+                let a = length * strength * importance;
+                *w = (*w + a * anchor) / (1.0 + a);
+            }
         }
     }
 
@@ -58,10 +61,11 @@ mod tests {
         anchor.hold(&network, 0.5, important(&network, 1.0));
         network.layers[0].values_mut()[1] = 2.5;
         network.grow(2, 1);
-        let mut gradient = network.zeros();
-        anchor.pull(&network, 10.0, &mut gradient);
-        // Ω = 1 + 0.5 · 4 = 3, and the second weight is 0.5 away.
-        assert_eq!(gradient[0].values(), [0.0, 15.0, 0.0, 0.0]);
+        network.layers[0].values_mut()[3] = 7.0;
+        anchor.pull(&mut network, 10.0, 0.1);
+        // Ω = 1 + 0.5 · 4 = 3, so a = 3, and a quarter of the way remains.
+        assert_eq!(network.layers[0].values()[..2], [1.0, 2.125]);
+        assert_eq!(network.layers[0].values()[3], 7.0);
         assert_eq!(anchor.n_floats(), 4);
     }
 }

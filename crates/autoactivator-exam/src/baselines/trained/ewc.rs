@@ -8,9 +8,8 @@ use autoactivator::math::{Random, Stream};
 
 use super::anchor::Anchor;
 use super::loss;
-use super::material::Material;
-use super::network::{Gradient, Network, add};
-use super::{Lesson, Rule, Trained, Training, cross_entropy};
+use super::network::{Network, add};
+use super::{Lesson, Rule, Trained, Training};
 
 /// Rows that importance is computed from at a time.
 pub const CHUNK: usize = 1024;
@@ -44,10 +43,8 @@ impl Ewc {
 impl Rule for Fisher {
     const NAME: &'static str = "ewc";
 
-    fn gradient(&mut self, network: &Network, batch: Material, _: &mut Random) -> Result<Gradient, Error> {
-        let mut gradient = cross_entropy(network, &batch)?;
-        self.anchor.pull(network, self.strength, &mut gradient);
-        Ok(gradient)
+    fn hold(&self, network: &mut Network, length: f32) {
+        self.anchor.pull(network, self.strength, length);
     }
 
     fn end(&mut self, network: &Network, lesson: &Lesson<'_>, _: usize) -> Result<(), Error> {

@@ -4,13 +4,11 @@
 //! |∂ |scores|² / ∂ θ|, added up over tasks.
 
 use autoactivator::Error;
-use autoactivator::math::Random;
 
 use super::anchor::Anchor;
 use super::ewc::CHUNK;
-use super::material::Material;
-use super::network::{Gradient, Network, add};
-use super::{Lesson, Rule, Trained, Training, cross_entropy};
+use super::network::{Network, add};
+use super::{Lesson, Rule, Trained, Training};
 
 /// Memory aware synapses.
 pub type Mas = Trained<Sensitivity>;
@@ -36,11 +34,9 @@ impl Mas {
 impl Rule for Sensitivity {
     const NAME: &'static str = "mas";
 
-    fn gradient(&mut self, network: &Network, batch: Material, _: &mut Random) -> Result<Gradient, Error> {
-        let mut gradient = cross_entropy(network, &batch)?;
+    fn hold(&self, network: &mut Network, length: f32) {
         // λ Σ Ω (θ - θ*)², without the half that an anchor has.
-        self.anchor.pull(network, 2.0 * self.strength, &mut gradient);
-        Ok(gradient)
+        self.anchor.pull(network, 2.0 * self.strength, length);
     }
 
     fn end(&mut self, network: &Network, lesson: &Lesson<'_>, _: usize) -> Result<(), Error> {

@@ -89,8 +89,11 @@ pub trait Rule: Clone {
         cross_entropy(network, &batch)
     }
 
-    /// Called after each step.
+    /// Called after each step of the loss.
     fn stepped(&mut self, _step: &Gradient) {}
+
+    /// Moves weights back to where they must stay, after a step of the loss of this length.
+    fn hold(&self, _network: &mut Network, _length: f32) {}
 
     /// Called after the last step of a task.
     fn end(&mut self, _network: &Network, _lesson: &Lesson<'_>, _known: usize) -> Result<(), Error> {
@@ -208,6 +211,8 @@ impl<R: Rule> Trainee<R> {
                 }
                 network.step(&velocity);
                 self.rule.stepped(&velocity);
+                // With momentum, a gradient moves weights so much in the end.
+                self.rule.hold(network, rate / (1.0 - momentum));
                 steps += 1;
             }
             self.check(network)?;

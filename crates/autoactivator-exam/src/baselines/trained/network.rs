@@ -214,7 +214,7 @@ mod tests {
         let x = Rows::new(&x, 3).unwrap();
         let pass = network.pass(x);
         let gradient = network.gradient(&pass, loss::cross_entropy(&pass.scores, &places));
-        for layer in 0..3 {
+        for (layer, gradient) in gradient.iter().enumerate() {
             for at in [0, 3, 6, network.layers[layer].values().len() - 1] {
                 let moved = |by: f32| {
                     let mut network = network.clone();
@@ -222,7 +222,7 @@ mod tests {
                     mean_loss(&network, x, &places)
                 };
                 let slope = (moved(1e-2) - moved(-1e-2)) / 2e-2;
-                let found = f64::from(gradient[layer].values()[at]);
+                let found = f64::from(gradient.values()[at]);
                 assert!(
                     (found - slope).abs() < 1e-4,
                     "layer {layer}, {at}: {found}, not {slope}"

@@ -54,10 +54,7 @@ impl Rule for Path {
 
     fn gradient(&mut self, network: &Network, batch: Material, _: &mut Random) -> Result<Gradient, Error> {
         self.slope = cross_entropy(network, &batch)?;
-        let mut gradient = self.slope.clone();
-        // c Σ Ω (θ - θ*)², without the half that an anchor has.
-        self.anchor.pull(network, 2.0 * self.strength, &mut gradient);
-        Ok(gradient)
+        Ok(self.slope.clone())
     }
 
     fn stepped(&mut self, step: &Gradient) {
@@ -66,6 +63,11 @@ impl Rule for Path {
             let pairs = sum.values_mut().iter_mut().zip(moved);
             pairs.for_each(|(sum, (slope, step))| *sum -= slope * step);
         }
+    }
+
+    fn hold(&self, network: &mut Network, length: f32) {
+        // c Σ Ω (θ - θ*)², without the half that an anchor has.
+        self.anchor.pull(network, 2.0 * self.strength, length);
     }
 
     fn end(&mut self, network: &Network, _: &Lesson<'_>, _: usize) -> Result<(), Error> {
