@@ -16,6 +16,7 @@ mod hostile;
 mod http;
 mod listening;
 mod orders;
+mod peak;
 #[path = "../photos/mod.rs"]
 mod photos;
 mod process;

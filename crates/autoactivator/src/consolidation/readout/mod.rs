@@ -7,6 +7,7 @@
 //! alone allow. `examiner` lays any rows beside what was solved, and `doubter` judges their labels, with `noise`, which
 //! allows for wrong ones.
 
+mod about_mean;
 mod belief;
 mod blend;
 mod centred;
