@@ -83,7 +83,7 @@ impl Consolidation {
             Membership::All => true,
             Membership::LookUp => self.has_learned_most(batches()?, observer)?,
         };
-        let mut centred = self.centred()?;
+        let centred = self.centred()?;
         let found = centred.examine(self.wanted(), deployed.readout.ridge, |examiner| {
             let witnesses = self.memory.witnesses.in_use();
             let rows: Vec<&Witness> = witnesses.iter().collect();

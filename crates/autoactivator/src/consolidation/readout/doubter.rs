@@ -37,7 +37,7 @@ pub struct Opinion {
 impl<'a> Doubter<'a> {
     /// From the witnesses, with node outputs `h`; `None` if none of them can be left out.
     pub fn new(examiner: &'a Examiner<'a>, witnesses: &[Witness], h: &Table) -> Option<Self> {
-        let jury = Jury::new(examiner.centred, witnesses, h);
+        let jury = Jury::new(&examiner.centred.counts, witnesses, h.rows());
         if jury.witnesses.is_empty() {
             return None;
         }
@@ -67,7 +67,7 @@ impl<'a> Doubter<'a> {
     pub fn opinions(&self, rows: &[Witness], labels: &[u32], h: &Table) -> Vec<Option<Opinion>> {
         let centred = self.examiner.centred;
         let mut opinions = vec![None; rows.len()];
-        let jury = Jury::new(centred, rows, h);
+        let jury = Jury::new(&centred.counts, rows, h.rows());
         if jury.witnesses.is_empty() {
             return opinions;
         }

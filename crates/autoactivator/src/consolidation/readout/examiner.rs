@@ -25,15 +25,14 @@ enum Solved<'a> {
 impl Centred {
     /// What `examine` finds beside these sums with a relative ridge constant; `None` if they cannot be solved with it.
     pub(in super::super) fn examine<R>(
-        &mut self,
+        &self,
         wanted: Wanted,
         relative: f64,
         examine: impl FnOnce(&Examiner<'_>) -> R,
     ) -> Option<R> {
-        let gram = std::mem::replace(&mut self.gram, Matrix::zeros(0, 0));
         let around = match wanted.kind {
             ReadoutKind::NearestMean => Around::without_scatter(self),
-            _ => Around::new(self, gram),
+            _ => Around::new(self),
         };
         let rho = relative * rounded_rows(self.n_rows());
         let solved = if in_single_precision(self, wanted, relative) {

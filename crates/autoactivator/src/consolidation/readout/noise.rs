@@ -118,10 +118,12 @@ mod tests {
             .iter()
             .map(|&place| Witness::new(&[], place, 1.0, 1.0))
             .collect();
+        let outputs = Table::new(vec![0.0; 4000], 1).unwrap();
         let jury = Jury {
             witnesses: witnesses.iter().collect(),
             seen: vec![0.0; CLASSES],
-            outputs: Table::new(vec![0.0; 4000], 1).unwrap(),
+            h: outputs.rows(),
+            at: (0..4000).collect(),
         };
         let halved = Matrix::from_fn(4000, CLASSES, |i, c| scores[i][c] / 2.0);
         let plain = jury.weigh(std::slice::from_ref(&halved), None).weights[0];
