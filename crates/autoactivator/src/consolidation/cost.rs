@@ -4,11 +4,12 @@ use crate::error::Error;
 use crate::math::there_is_room;
 
 /// Bytes for each entry of each kind of matrix that a solve needs, all that exist at the same time together.
-const OF_SQUARES: u64 = 32;
-const OF_WITNESSES: u64 = 24;
+const OF_SQUARES: u64 = 8;
+const OF_SPANS: u64 = 32;
+const OF_WITNESSES: u64 = 16;
 const OF_ANSWERS: u64 = 96;
 const OF_CLASSES: u64 = 40;
-const OF_MEANS: u64 = 56;
+const OF_MEANS: u64 = 64;
 
 /// Refuses a readout of these numbers of nodes, of directions that rows span in them, of classes and of witnesses if it does
 /// not fit into memory.
@@ -31,8 +32,14 @@ pub(super) fn check(
 }
 
 fn bytes([n_nodes, n_directions, n_classes, n_witnesses]: [u64; 4]) -> u64 {
+    // Few rows have a basis, and whole squares in it; of nodes, there are only triangles.
+    let of_sums = if n_directions < n_nodes {
+        OF_SPANS
+    } else {
+        OF_SQUARES
+    };
     let parts = [
-        (OF_SQUARES, n_nodes, n_directions),
+        (of_sums, n_nodes, n_directions),
         (OF_WITNESSES, n_nodes, n_witnesses),
         (OF_ANSWERS, n_witnesses, n_classes),
         (OF_CLASSES, n_classes, n_classes),

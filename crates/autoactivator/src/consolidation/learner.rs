@@ -556,14 +556,14 @@ impl Consolidation {
 
     /// Solves the readout from nothing; also what the next one may follow from.
     fn solve(&self, pool: &dyn Pool, wanted: Wanted) -> Option<(Solution, Option<Warm>)> {
-        let mut centred = Centred::new(&self.memory, &self.recruited);
+        let centred = Centred::new(&self.memory, &self.recruited);
         let witnesses = self.memory.witnesses.in_use();
         let rows: Vec<&Witness> = witnesses.iter().collect();
         let h = outputs_of(pool, &rows, self.params.precision);
-        let (solution, left) = centred.solve(wanted, witnesses, &h)?;
+        let (solution, left) = centred.solve(wanted, witnesses, h.rows())?;
         let left = left.filter(|_| self.reads_whole_pool());
         let warm =
-            left.and_then(|left| Warm::new(left, self.wanted(), &self.memory, &centred, &self.comparable(h)));
+            left.and_then(|left| Warm::new(left, self.wanted(), &self.memory, &centred, self.comparable(h)));
         Some((solution, warm))
     }
 

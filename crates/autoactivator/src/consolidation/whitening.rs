@@ -2,7 +2,7 @@
 
 use super::readout::{Centred, Jury};
 use crate::data::Rows;
-use crate::math::{Cholesky, Matrix, Span, add_product, product};
+use crate::math::{Cholesky, Matrix, add_product, product};
 use crate::onnx::{Graph, Value};
 use crate::pool::Standard;
 
@@ -12,6 +12,9 @@ const NODES: (usize, usize) = (1024, 2048);
 
 /// Nodes for each direction of a span, at least: with fewer, a triangle is no larger.
 const NODES_PER_DIRECTION: usize = 4;
+
+/// Members of a jury that are measured at a time.
+const AT_ONCE: usize = 512;
 
 /// Takes raw outputs of the first nodes to distances.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,48 +49,25 @@ pub struct Apart {
     pub whitening: Whitening,
 }
 
-/// The sums of all rows in the first nodes.
-pub struct AllRows {
-    n_nodes: usize,
-    sums: Sums,
-}
-
-enum Sums {
-    /// Of nodes, lower triangle.
-    OfNodes(Matrix<f64>),
-    /// In the space that few rows span.
-    Within(Span, Matrix<f64>),
-}
-
-impl AllRows {
-    /// In half of the nodes, within bounds.
-    pub fn new(centred: &Centred) -> Self {
+impl Apart {
+    /// In half of the nodes, within bounds; none if that cannot be solved with this ridge.
+    pub fn new(centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<Self> {
         let all = centred.n_nodes();
-        let n_nodes = (all / 2).clamp(NODES.0, NODES.1).min(all);
-        let few = centred.first_span(n_nodes);
-        let sums = match few.filter(|(span, _)| NODES_PER_DIRECTION * span.dimension() <= n_nodes) {
-            Some((span, gram)) => Sums::Within(span, gram),
-            None => Sums::OfNodes(centred.first_gram(n_nodes)),
-        };
-        Self { n_nodes, sums }
-    }
-
-    /// How far the members of a jury are from the mean; none if that cannot be solved with this ridge.
-    pub fn apart(&self, centred: &Centred, jury: &Jury<'_>, rho: f64) -> Option<Apart> {
-        let n = self.n_nodes;
-        let (Sums::OfNodes(gram) | Sums::Within(_, gram)) = &self.sums;
-        let mut with_ridge = gram.clone();
-        (0..gram.n_cols()).for_each(|j| with_ridge[(j, j)] += rho);
-        let factor = Cholesky::new(with_ridge)?;
-        let columns = centred.first_columns(jury.outputs.rows(), n);
+        let n = (all / 2).clamp(NODES.0, NODES.1).min(all);
+        let few = centred.of_first_span(n, rho);
         let standard = centred.first_nodes(n);
         let root = centred.n_rows().sqrt();
-        let (columns, standard, form) = match &self.sums {
-            Sums::OfNodes(_) => {
-                let form = Form::Triangle(transposed_inverse(&factor, |j| root * centred.factor(j)));
-                (columns, standard, form)
+        match few.filter(|(span, _)| NODES_PER_DIRECTION * span.dimension() <= n) {
+            None => {
+                let factor = Cholesky::of(centred.of_first_nodes(n, rho))?;
+                let form = Form::Triangle(transposed_inverse(&factor, n, |j| root * centred.factor(j)));
+                Some(Self {
+                    lengths: lengths(&factor, jury, |h| centred.first_columns(h, n)),
+                    whitening: Whitening { standard, form },
+                })
             }
-            Sums::Within(span, _) => {
+            Some((span, within)) => {
+                let factor = Cholesky::of(within)?;
                 let scale = (0..n).map(|j| standard.scale[j] * centred.factor(j) as f32);
                 let standard = Standard {
                     scale: scale.collect(),
@@ -95,24 +75,39 @@ impl AllRows {
                 };
                 let form = Form::Span {
                     basis: span.basis().to_f32(),
-                    within: transposed_inverse(&factor, |_| root),
+                    within: transposed_inverse(&factor, span.dimension(), |_| root),
                     beyond: (root / rho.sqrt()) as f32,
                 };
-                (span.onto(columns.view()), standard, form)
+                let columns = |h: Rows<'_>| span.onto(centred.first_columns(h, n).view());
+                Some(Self {
+                    lengths: lengths(&factor, jury, columns),
+                    whitening: Whitening { standard, form },
+                })
             }
-        };
-        Some(Apart {
-            lengths: factor.lengths(columns),
-            whitening: Whitening { standard, form },
-        })
+        }
     }
 }
 
-/// L⁻¹, transposed, each row times a scale of its own.
-fn transposed_inverse(factor: &Cholesky<f64>, scale: impl Fn(usize) -> f64 + Sync) -> Matrix<f32> {
-    let inverse = factor.inverse_factor();
-    let n = inverse.n_cols();
-    Matrix::filled(n, n, |i, j| (scale(i) * inverse[(j, i)]) as f32)
+/// Squared lengths of the members of a jury, some at a time.
+fn lengths(factor: &Cholesky<f64>, jury: &Jury<'_>, columns: impl Fn(Rows<'_>) -> Matrix<f64>) -> Vec<f64> {
+    let members: Vec<usize> = (0..jury.witnesses.len()).collect();
+    let some = members.chunks(AT_ONCE);
+    some.flat_map(|some| factor.lengths(columns(jury.outputs(some).rows())))
+        .collect()
+}
+
+/// L⁻¹ of `n` coordinates, transposed, each row times a scale of its own.
+fn transposed_inverse(factor: &Cholesky<f64>, n: usize, scale: impl Fn(usize) -> f64) -> Matrix<f32> {
+    let mut turned = Matrix::zeros(n, n);
+    factor.for_each_strip_of_inverse(|start, strip| {
+        for k in 0..strip.n_cols() {
+            let scale = scale(start + k);
+            for (j, v) in strip.col(k).iter().enumerate() {
+                turned[(start + k, start + j)] = (scale * v) as f32;
+            }
+        }
+    });
+    turned
 }
 
 impl Whitening {

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
 use half::f16;
 use safetensors::tensor::{Dtype, SafeTensors, View};
@@ -318,10 +320,16 @@ impl Container {
 
     /// Reads the bytes of a file; the error says what is wrong with them.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        Self::from_whole(bytes.to_vec())
+    }
+
+    /// The same without a copy: tensors stay where they are in the file.
+    pub fn from_whole(bytes: Vec<u8>) -> Result<Self, String> {
+        let bytes = Arc::new(bytes);
         let damaged =
             |e: safetensors::SafeTensorError| format!("it is truncated, damaged or of another kind ({e})");
-        let (_, header) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
-        let file = SafeTensors::deserialize(bytes).map_err(damaged)?;
+        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
+        let file = SafeTensors::deserialize(&bytes).map_err(damaged)?;
         let text = header.metadata().as_ref().and_then(|m| m.get(ENTRY));
         let text = text.ok_or("it was not written by AutoActivator")?;
         let version = serde_json::from_str::<Value>(text)
@@ -335,7 +343,7 @@ impl Container {
         }
         let entry: Entry =
             serde_json::from_str(text).map_err(|e| format!("its description is damaged ({e})"))?;
-        verify(bytes, &entry.sha256)?;
+        verify(&bytes, &entry.sha256)?;
         if is_too_large(&entry.description) {
             return Err("its description is damaged (a number is too large)".to_owned());
         }
@@ -343,7 +351,7 @@ impl Container {
             let tensor = Tensor {
                 dtype: view.dtype(),
                 shape: view.shape().to_vec(),
-                content: Content::Bytes(view.data().to_vec()),
+                content: Content::of_file(&bytes, view.data()),
             };
             (name, tensor)
         });
@@ -375,13 +383,22 @@ pub trait Numbers: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 enum Content {
     Bytes(Vec<u8>),
+    /// Some bytes of a file.
+    OfFile(Arc<Vec<u8>>, Range<usize>),
     Numbers(Box<dyn Numbers>),
 }
 
 impl Content {
+    /// The bytes of `part`, which is a part of `file`.
+    fn of_file(file: &Arc<Vec<u8>>, part: &[u8]) -> Self {
+        let start = part.as_ptr().addr() - file.as_ptr().addr();
+        Self::OfFile(Arc::clone(file), start..start + part.len())
+    }
+
     fn n_bytes(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
+            Self::OfFile(_, range) => range.len(),
             Self::Numbers(numbers) => size_of::<f64>() * numbers.count(),
         }
     }
@@ -390,6 +407,7 @@ impl Content {
     fn each(&self, to: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         match self {
             Self::Bytes(bytes) => to(bytes),
+            Self::OfFile(file, range) => to(&file[range.clone()]),
             Self::Numbers(numbers) => {
                 let (mut piece, mut written) = (Vec::with_capacity(2 * PIECE), Ok(()));
                 numbers.each(&mut |values| {
@@ -409,6 +427,7 @@ impl Content {
     fn bytes(&self) -> Cow<'_, [u8]> {
         match self {
             Self::Bytes(bytes) => Cow::Borrowed(bytes),
+            Self::OfFile(file, range) => Cow::Borrowed(&file[range.clone()]),
             Self::Numbers(numbers) => {
                 let mut bytes = Vec::with_capacity(self.n_bytes());
                 numbers.each(&mut |values| bytes.extend(values.iter().flat_map(|v| v.to_le_bytes())));

@@ -1,11 +1,10 @@
-//! The matrices of the method, and the only file that knows the matrix crate.
+//! The matrices of the method. Beside `lower`, the only file that knows the matrix crate.
 //!
 //! [`Matrix`] is dense and column-major, so that nodes append as columns; [`View`] borrows one, its transpose
 //! or a caller's row-major [`Rows`]. Everything above deals only in products, Gram blocks and solves.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::householder::{
     apply_block_householder_sequence_on_the_left_in_place_scratch,
@@ -14,16 +13,13 @@ use faer::linalg::householder::{
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::matmul::{self};
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
-use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::prelude::SolveLstsq;
-use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Rows;
 use crate::math::alone::is_alone;
-use crate::math::stop::{go_on, is_stopped};
+use crate::math::stop::is_stopped;
 use crate::math::vectorised;
 
 /// Columns of a Gram matrix that are multiplied at a time, which bounds the memory a product needs besides
@@ -37,9 +33,6 @@ const UNSTOPPED: usize = if cfg!(test) { 4 << 20 } else { 4 << 30 };
 /// The narrowest part of a product or solve: narrower ones are slow.
 const NARROWEST: usize = 128;
 
-/// Columns of a factor that are eliminated at a time, where there are many.
-const ELIMINATED: usize = 256;
-
 /// Products below this many multiply-adds are not worth a second thread.
 pub(super) const PARALLEL_WORK: usize = 1 << 20;
 
@@ -50,6 +43,9 @@ const ALIGNED: usize = 16;
 pub trait Real: sealed::Sealed + Copy + Default + Send + Sync + Into<f64> {
     /// The nearest number of this precision.
     fn nearest(value: f64) -> Self;
+
+    /// The nearest numbers of this precision.
+    fn rounded(values: Matrix<f64>) -> Matrix<Self>;
 }
 
 /// Single and double precision, and nothing else: the matrix crate stays behind this file.
@@ -63,11 +59,19 @@ impl Real for f32 {
     fn nearest(value: f64) -> Self {
         value as f32
     }
+
+    fn rounded(values: Matrix<f64>) -> Matrix<Self> {
+        values.to_f32()
+    }
 }
 
 impl Real for f64 {
     fn nearest(value: f64) -> Self {
         value
+    }
+
+    fn rounded(values: Matrix<f64>) -> Matrix<Self> {
+        values
     }
 }
 
@@ -219,7 +223,7 @@ impl<T: Real> Matrix<T> {
         self.view().t()
     }
 
-    fn faer_mut(&mut self) -> MatMut<'_, T> {
+    pub(super) fn faer_mut(&mut self) -> MatMut<'_, T> {
         MatMut::from_column_major_slice_mut(&mut self.values, self.n_rows, self.n_cols)
     }
 }
@@ -266,7 +270,7 @@ impl Matrix<f64> {
 
 /// A borrowed matrix of any layout.
 #[derive(Clone, Copy)]
-pub struct View<'a, T>(MatRef<'a, T>);
+pub struct View<'a, T>(pub(super) MatRef<'a, T>);
 
 impl<T: Real> View<'_, T> {
     /// The transpose.
@@ -337,7 +341,7 @@ fn parts<T: Real>(a: View<'_, T>, b: View<'_, T>) -> usize {
 /// Divides a product among threads along its longer side. The caller computes a part
 /// itself: it neither hands over all of the work nor waits for threads that are still asleep, as the matrix crate does. For
 /// a few rows, that takes as long as the product.
-fn divide<T: Real>(
+pub(super) fn divide<T: Real>(
     parts: usize,
     out: MatMut<'_, T>,
     a: MatRef<'_, T>,
@@ -488,133 +492,6 @@ pub fn mirror_lower<T: Real>(a: &mut Matrix<T>) {
     }
 }
 
-/// A symmetric positive definite matrix A = L Lᵀ, factored.
-pub struct Cholesky<T> {
-    /// L, lower triangle.
-    factor: Matrix<T>,
-}
-
-impl Cholesky<f64> {
-    /// The same factor in single precision, for solves that need no more.
-    pub fn to_f32(&self) -> Cholesky<f32> {
-        Cholesky {
-            factor: self.factor.to_f32(),
-        }
-    }
-}
-
-impl<T: Real> Cholesky<T> {
-    /// Factors `a`, reading only its lower triangle; `None` when it is not positive definite to working precision, or
-    /// when the work is stopped.
-    pub fn new(mut a: Matrix<T>) -> Option<Self> {
-        let mut rest = a.faer_mut();
-        while rest.nrows() > ELIMINATED && is_much(rest.nrows()) {
-            go_on()?;
-            let (mut square, _, mut below, mut corner) = rest.split_at_mut(ELIMINATED, ELIMINATED);
-            factor_in_place(square.rb_mut())?;
-            let par = parallelism(below.nrows() * ELIMINATED * ELIMINATED / 2);
-            solve_lower_triangular_in_place(square.rb(), below.rb_mut().transpose_mut(), par);
-            add_lower(
-                corner.rb_mut(),
-                -T::one_impl(),
-                below.rb(),
-                below.rb().transpose(),
-            );
-            rest = corner;
-        }
-        go_on()?;
-        factor_in_place(rest)?;
-        Some(Self { factor: a })
-    }
-
-    /// Solves A x = b.
-    pub fn solve(&self, b: &Matrix<T>) -> Matrix<T> {
-        self.backward(self.forward(b.clone()))
-    }
-
-    /// L⁻¹ b.
-    pub fn forward(&self, mut b: Matrix<T>) -> Matrix<T> {
-        self.by_parts(&mut b, |factor, part, par| {
-            solve_lower_triangular_in_place(factor, part, par);
-        });
-        b
-    }
-
-    /// L⁻ᵀ b.
-    pub fn backward(&self, mut b: Matrix<T>) -> Matrix<T> {
-        self.by_parts(&mut b, |factor, part, par| {
-            solve_upper_triangular_in_place(factor.transpose(), part, par);
-        });
-        b
-    }
-
-    /// Solves some columns at a time, until the work is stopped.
-    fn by_parts(&self, b: &mut Matrix<T>, solve: impl Fn(MatRef<'_, T>, MatMut<'_, T>, Par)) {
-        let n = self.factor.n_cols;
-        let step = part_of(n * n / 2);
-        for start in (0..b.n_cols).step_by(step) {
-            if is_stopped() {
-                return;
-            }
-            let width = step.min(b.n_cols - start);
-            let part = b.faer_mut().subcols_mut(start, width);
-            solve(self.factor.view().0, part, parallelism(n * n * width));
-        }
-    }
-
-    /// bᵀ A⁻¹ b for every column b.
-    pub fn lengths(&self, b: Matrix<T>) -> Vec<f64> {
-        self.forward(b).cols().map(square_length).collect()
-    }
-
-    /// L⁻¹, lower triangle.
-    pub fn inverse_factor(&self) -> Matrix<T> {
-        let n = self.factor.n_cols;
-        let mut inverse = Matrix::zeros(n, n);
-        if !is_much(n) {
-            let par = parallelism(n * n * n / 3);
-            invert_lower_triangular(inverse.faer_mut(), self.factor.view().0, par);
-            return inverse;
-        }
-        for start in (0..n).step_by(ELIMINATED) {
-            if is_stopped() {
-                break;
-            }
-            let width = ELIMINATED.min(n - start);
-            (start..start + width).for_each(|j| inverse[(j, j)] = T::one_impl());
-            let part = inverse.faer_mut().submatrix_mut(start, start, n - start, width);
-            let factor = self.factor.view().0.submatrix(start, start, n - start, n - start);
-            solve_lower_triangular_in_place(factor, part, parallelism((n - start) * (n - start) * width));
-        }
-        inverse
-    }
-
-    /// The trace of A⁻¹: the squared length of all of L⁻¹.
-    pub fn trace_of_inverse(&self) -> f64 {
-        let n = self.factor.n_cols;
-        let inverse = self.inverse_factor();
-        // Summed in order, so that the result does not depend on the number of threads.
-        let columns = inverse.values.par_chunks(n.max(1)).enumerate();
-        let lengths: Vec<f64> = columns.map(|(j, column)| square_length(&column[j..])).collect();
-        lengths.iter().sum()
-    }
-}
-
-/// Factors a matrix in one go; `None` when it is not positive definite to working precision.
-fn factor_in_place<T: Real>(a: MatMut<'_, T>) -> Option<()> {
-    let n = a.ncols();
-    let par = parallelism(n * n * n / 3);
-    let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<T>(n, par, Default::default()));
-    let stack = MemStack::new(&mut scratch);
-    cholesky_in_place(a, Default::default(), par, stack, Default::default()).ok()?;
-    Some(())
-}
-
-/// Whether a factor of this size takes too long to be computed in one go.
-fn is_much(n: usize) -> bool {
-    n * n * n / 3 > UNSTOPPED
-}
-
 /// How much is computed at a time, where each column or row takes this many multiply-adds.
 fn part_of(each: usize) -> usize {
     (UNSTOPPED / each.max(1)).max(NARROWEST)
@@ -630,15 +507,8 @@ pub fn square_lengths<T: Real>(a: View<'_, T>) -> Vec<f64> {
     (0..a.n_cols()).map(squared).collect()
 }
 
-fn square_length<T: Real>(values: &[T]) -> f64 {
+pub(super) fn square_length<T: Real>(values: &[T]) -> f64 {
     values.iter().map(|&v| v.into() * v.into()).sum()
-}
-
-/// Solves `a x = b` for a symmetric positive definite `a`, reading only its lower triangle.
-///
-/// `None` when `a` is not positive definite to working precision.
-pub fn solve_positive_definite(a: &Matrix<f64>, b: &Matrix<f64>) -> Option<Matrix<f64>> {
-    Some(Cholesky::new(a.clone())?.solve(b))
 }
 
 /// An orthogonal Q, `(n_rows, n_rows)`, for which Qᵀa is upper triangular without a negative number on its diagonal. It is
@@ -707,7 +577,7 @@ pub fn least_squares(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
     Matrix::from_fn(a.n_cols(), b.n_cols(), |i, j| x[(i, j)])
 }
 
-fn parallelism(multiply_adds: usize) -> Par {
+pub(super) fn parallelism(multiply_adds: usize) -> Par {
     if multiply_adds < PARALLEL_WORK || is_alone() {
         Par::Seq
     } else {
@@ -718,7 +588,7 @@ fn parallelism(multiply_adds: usize) -> Par {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::alone;
+    use crate::math::{Cholesky, alone};
 
     /// Reproducible numbers in [-1, 1).
     fn random(n_rows: usize, n_cols: usize) -> Matrix<f64> {
@@ -767,7 +637,6 @@ mod tests {
                 "trace",
                 Matrix::from_fn(1, 1, |_, _| T::nearest(factor.trace_of_inverse())),
             ),
-            ("factor", factor.factor),
         ]
     }
 

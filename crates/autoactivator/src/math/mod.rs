@@ -1,6 +1,6 @@
 //! The mathematics: matrices and solves, vectorised loops, randomness, and choices from scores.
 //!
-//! `linalg` is the only file that knows the matrix crate. [`Matrix`] is dense and column-major; a [`View`] borrows one,
+//! `linalg` and `lower` are the only files that know the matrix crate. [`Matrix`] is dense and column-major; a [`View`] borrows one,
 //! its transpose, or a caller's rows. [`Random`] turns one seed into everything random.
 //!
 //! ```
@@ -12,6 +12,7 @@
 
 mod alone;
 mod linalg;
+mod lower;
 mod panels;
 mod rng;
 mod room;
@@ -23,10 +24,10 @@ mod tile;
 
 pub use alone::{alone, divided};
 pub use linalg::{
-    Cholesky, Matrix, Real, View, add_gram_lower, add_gram_packed, add_product, eigen, gram, least_squares,
-    mirror_lower, product, product_into, rotation, solve_positive_definite, square_lengths,
-    subtract_gram_lower,
+    Matrix, Real, View, add_gram_lower, add_gram_packed, add_product, eigen, gram, least_squares,
+    mirror_lower, product, product_into, rotation, square_lengths, subtract_gram_lower,
 };
+pub use lower::{Cholesky, Lower, solve_positive_definite};
 pub use panels::Panels;
 pub use rng::{Random, Stream};
 pub use room::there_is_room;

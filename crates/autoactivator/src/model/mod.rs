@@ -146,14 +146,17 @@ impl Model {
 
     /// Reads the bytes of a model file; the error says what is wrong with them.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let container = Container::from_bytes(bytes)?;
+        Self::unpack(&Container::from_bytes(bytes)?)
+    }
+
+    fn unpack(container: &Container) -> Result<Self, String> {
         if container.learner == additive::PARTIAL {
             return Err("it is a partial memory: add it to a model with `memory merge`".to_owned());
         }
         let kinds = kinds();
         let kind = kinds.iter().find(|kind| kind.name == container.learner);
         match kind {
-            Some(kind) => (kind.unpack)(&container),
+            Some(kind) => (kind.unpack)(container),
             None => Err(format!(
                 "it holds a learner of the unknown kind '{}'",
                 container.learner
@@ -171,7 +174,12 @@ impl Model {
 
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self, Error> {
-        Self::received(path, &crate::format::read(path)?)
+        let container = Container::from_whole(crate::format::read(path)?);
+        let model = container.and_then(|container| Self::unpack(&container));
+        model.map_err(|reason| Error::BadModel {
+            path: path.to_owned(),
+            reason,
+        })
     }
 
     /// Writes a model file, under its lock; a crash at any moment leaves the old file or the new one. To

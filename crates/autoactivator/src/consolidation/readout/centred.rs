@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::super::gram::Gram;
 use super::super::memory::Memory;
 use super::Readout;
+use super::about_mean::AboutMean;
 use crate::data::Rows;
-use crate::math::{Matrix, Real, Span, add_product, product, subtract_gram_lower};
+use crate::math::{Lower, Matrix, Real, Span, View, add_product, product};
 use crate::pool::Standard;
 
 /// Sums of the recruited nodes about their mean.
@@ -14,8 +14,8 @@ use crate::pool::Standard;
 /// Few rows span less than all directions that nodes have, and nothing is known of the others. Then all sums are those of
 /// coordinates in that [`Span`], so that a solve costs what rows cost. Without one, a node is its own coordinate.
 pub struct Centred {
-    /// Σ (h - h̄)(h - h̄)ᵀ, `(n, n)`, lower triangle.
-    pub(super) gram: Matrix<f64>,
+    /// Σ (h - h̄)(h - h̄)ᵀ, `(n, n)`.
+    gram: AboutMean,
     /// Σ (h - h̄)(y - ȳ)ᵀ, `(n, n_classes)`.
     pub(super) moments: Matrix<f64>,
     /// h̄.
@@ -44,8 +44,14 @@ impl Centred {
         let mut standard = memory.standard.select(nodes);
         let scales = standard.scale.iter_mut().zip(&factors);
         scales.for_each(|(scale, &factor)| *scale *= factor as f32);
+        let root = n_rows.sqrt();
         let of_nodes = Self {
-            gram: Matrix::zeros(0, 0),
+            gram: AboutMean::Nodes {
+                gram: memory.gram.clone(),
+                nodes: nodes.to_vec(),
+                sums: sums.iter().map(|sum| sum / root).collect(),
+                factors: factors.clone(),
+            },
             moments: Matrix::filled(nodes.len(), memory.counts.len(), |i, c| {
                 (memory.moments[(nodes[i], c)] - sums[i] * memory.counts[c] / n_rows) * factors[i]
             }),
@@ -57,22 +63,8 @@ impl Centred {
         };
         match memory.gram.few_columns() {
             Some(columns) => of_nodes.of_few_rows(&columns.gather_rows(nodes)),
-            None => of_nodes.of_entries(&memory.gram, nodes, &sums, n_rows),
+            None => of_nodes,
         }
-    }
-
-    /// With sums of products that are entries of `gram`.
-    fn of_entries(mut self, gram: &Gram, nodes: &[usize], sums: &[f64], n_rows: f64) -> Self {
-        let factors = &self.factors;
-        let entry = |i: usize, j: usize| gram.at(nodes[i], nodes[j]) - sums[i] * sums[j] / n_rows;
-        let n = nodes.len();
-        let mut centred = Matrix::zeros(n, n);
-        let columns = centred.values_mut().par_chunks_mut(n.max(1)).enumerate();
-        columns.for_each(|(j, column)| {
-            (j..n).for_each(|i| column[i] = entry(i, j) * (factors[i] * factors[j]));
-        });
-        self.gram = centred;
-        self
     }
 
     /// With sums of products Σ h hᵀ of these columns h, in the space that they span if that is small.
@@ -93,14 +85,14 @@ impl Centred {
         let mut gram = product(few.view(), few.t());
         let mean = column(&self.means);
         add_product(&mut gram, -self.n_rows(), mean.view(), mean.t());
-        self.gram = gram;
+        self.gram = AboutMean::All(gram);
         self
     }
 
     /// What is left when all sums of products are known: means of comparable nodes, and n by class.
     pub(super) fn of_means(means: Vec<f64>, counts: Vec<f64>, standard: Standard) -> Self {
         Self {
-            gram: Matrix::zeros(0, 0),
+            gram: AboutMean::All(Matrix::zeros(0, 0)),
             moments: Matrix::zeros(0, 0),
             factors: vec![1.0; means.len()],
             means,
@@ -120,16 +112,42 @@ impl Centred {
         self.factors.len()
     }
 
-    /// What a relative ridge constant is multiplied with.
-    pub(super) fn mean_diagonal(&self) -> f64 {
-        self.mean_over_nodes(&self.gram)
+    /// Number of coordinates.
+    pub(super) fn n_coordinates(&self) -> usize {
+        self.gram.n()
     }
 
-    /// The mean over nodes of the diagonal of sums like these; 1 when nothing varies, since that leaves nothing to scale by.
-    pub(super) fn mean_over_nodes(&self, a: &Matrix<f64>) -> f64 {
-        let sum: f64 = (0..a.n_cols()).map(|j| a[(j, j)]).sum();
+    /// What a relative ridge constant is multiplied with.
+    pub(super) fn mean_diagonal(&self) -> f64 {
+        self.mean_over_nodes(|j| self.diagonal(j))
+    }
+
+    /// The entry of the sums on the diagonal, in column `j`.
+    pub(super) fn diagonal(&self, j: usize) -> f64 {
+        self.gram.at(j, j)
+    }
+
+    /// The mean over nodes of a diagonal of sums; 1 when nothing varies, since that leaves nothing to scale by.
+    pub(super) fn mean_over_nodes(&self, diagonal: impl Fn(usize) -> f64) -> f64 {
+        let sum: f64 = (0..self.n_coordinates()).map(diagonal).sum();
         let mean = sum / self.n_nodes().max(1) as f64;
         if mean > 0.0 { mean } else { 1.0 }
+    }
+
+    /// The sums of the first `n` coordinates with ridge ρ, less `a aᵀ`.
+    pub(super) fn lower<T: Real>(&self, n: usize, rho: f64, a: View<'_, f64>) -> Lower<T> {
+        let fill = |j: usize, column: &mut [f64]| {
+            let rows = column.iter_mut().zip(j..);
+            rows.for_each(|(to, i)| *to = self.gram.at(i, j));
+            column[0] += rho;
+        };
+        Lower::filled(n, fill, a)
+    }
+
+    /// The same, less nothing.
+    pub(super) fn with_ridge<T: Real>(&self, rho: f64) -> Lower<T> {
+        let n = self.n_coordinates();
+        self.lower(n, rho, Matrix::zeros(n, 0).view())
     }
 
     /// Weights of nodes from weights of coordinates.
@@ -168,12 +186,10 @@ impl Centred {
         })
     }
 
-    /// Σ (h - m_c)(h - m_c)ᵀ over all classes c, lower triangle, from the sums about the mean of all rows.
-    pub(super) fn scatter(&self, mut gram: Matrix<f64>, means: &Matrix<f64>) -> Matrix<f64> {
+    /// √n_c m_c of the class means: less their products, the sums are Σ (h - m_c)(h - m_c)ᵀ over all classes c.
+    pub(super) fn between(&self, means: &Matrix<f64>) -> Matrix<f64> {
         let roots: Vec<f64> = self.counts.iter().map(|n| n.max(0.0).sqrt()).collect();
-        let between = Matrix::from_fn(means.n_rows(), means.n_cols(), |i, c| means[(i, c)] * roots[c]);
-        subtract_gram_lower(&mut gram, between.t());
-        gram
+        Matrix::from_fn(means.n_rows(), means.n_cols(), |i, c| means[(i, c)] * roots[c])
     }
 
     /// Outputs of the first `n` nodes as these sums see them: comparable, about the mean, `(n, n_samples)`.
@@ -242,26 +258,27 @@ impl Centred {
         })
     }
 
-    /// The sums of the first `n` nodes, lower triangle.
-    pub(in super::super) fn first_gram(&self, n: usize) -> Matrix<f64> {
+    /// The sums of the first `n` nodes with ridge ρ.
+    pub(in super::super) fn of_first_nodes(&self, n: usize, rho: f64) -> Lower<f64> {
+        let nothing = Matrix::zeros(n, 0);
         match &self.span {
-            None => Matrix::filled(n, n, |i, j| if i < j { 0.0 } else { self.gram[(i, j)] }),
-            Some(span) => {
-                let first = span.basis().view().rows(0..n);
-                product(product(first, self.gram.view()).view(), first.t())
-            }
+            None => self.lower(n, rho, nothing.view()),
+            Some(span) => plus(self.within(span.basis().view().rows(0..n)), rho).into(),
         }
     }
 
-    /// The span of the first `n` nodes, and the sums in it; none if coordinates are nodes.
-    pub(in super::super) fn first_span(&self, n: usize) -> Option<(Span, Matrix<f64>)> {
+    /// The span of the first `n` nodes, and the sums in it with ridge ρ; none if coordinates are nodes.
+    pub(in super::super) fn of_first_span(&self, n: usize, rho: f64) -> Option<(Span, Lower<f64>)> {
         let span = self.span.as_ref()?;
         let (first, coordinates) = Span::of(span.basis().view().rows(0..n));
-        let gram = product(
-            product(coordinates.view(), self.gram.view()).view(),
-            coordinates.t(),
-        );
-        Some((first, gram))
+        Some((first, plus(self.within(coordinates.view()), rho).into()))
+    }
+
+    /// The sums seen from elsewhere.
+    fn within(&self, coordinates: View<'_, f64>) -> Matrix<f64> {
+        let n = self.n_coordinates();
+        let gram = Matrix::filled(n, n, |i, j| self.gram.at(i.max(j), i.min(j)));
+        product(product(coordinates, gram.view()).view(), coordinates.t())
     }
 
     /// Shift that takes raw outputs of the first `n` nodes to deviations from the mean, and the scale that makes these
@@ -280,6 +297,12 @@ impl Centred {
     pub(in super::super) fn factor(&self, j: usize) -> f64 {
         self.factors[j]
     }
+}
+
+/// A matrix with ridge ρ.
+fn plus(mut a: Matrix<f64>, rho: f64) -> Matrix<f64> {
+    (0..a.n_cols()).for_each(|j| a[(j, j)] += rho);
+    a
 }
 
 /// Values as a matrix of one column.
@@ -353,7 +376,7 @@ impl Centred {
         let count = |c: usize| places.iter().filter(|&&place| place as usize == c).count() as f64;
         let of_class = |c: usize| (0..rows.len()).filter(move |&i| places[i] as usize == c);
         Self {
-            gram: crate::math::gram(about.view()),
+            gram: AboutMean::All(crate::math::gram(about.view())),
             moments: Matrix::from_fn(n_nodes, n_classes, |j, c| {
                 of_class(c).map(|i| about[(i, j)]).sum()
             }),
@@ -363,5 +386,14 @@ impl Centred {
             factors: vec![1.0; n_nodes],
             span: None,
         }
+    }
+
+    /// The sums, and those of the scatter around class means.
+    pub(super) fn both(&self) -> [Matrix<f64>; 2] {
+        let n = self.n_coordinates();
+        let gram = Matrix::from_fn(n, n, |i, j| self.gram.at(i.max(j), i.min(j)));
+        let (between, mut scatter) = (self.between(&self.class_means()), gram.clone());
+        add_product(&mut scatter, -1.0, between.view(), between.t());
+        [gram, scatter]
     }
 }

@@ -4,7 +4,7 @@
 //! evidence u = MᵀA⁻¹(h - h̄) and K = MᵀA⁻¹M, discriminant analysis scores N (u_c - K_cc / 2), and since
 //! G + ρ = A + M diag(n) Mᵀ, ridge scores B u with B = (diag(n)⁻¹ + K)⁻¹: no second factor is needed.
 
-use crate::math::{Cholesky, Matrix, Real, product};
+use crate::math::{Cholesky, Lower, Matrix, Real, product};
 
 use super::centred::Centred;
 
@@ -16,32 +16,50 @@ pub struct Around<'a> {
     pub centred: &'a Centred,
     /// M, `(n, n_classes)`.
     pub means: Matrix<f64>,
-    /// S, `(n, n)`, lower triangle.
-    pub scatter: Matrix<f64>,
-    /// Whether S is what rows scatter, so that leaving one out changes it.
-    pub scatters: bool,
+    /// What S lacks of the sums about the mean of all rows: the products of these columns. Without them, S is 0 instead of
+    /// what rows scatter, so that leaving one out does not change it.
+    between: Option<Matrix<f64>>,
 }
 
 impl<'a> Around<'a> {
-    /// From the sums about the mean of all rows, which are not needed any more.
-    pub fn new(centred: &'a Centred, gram: Matrix<f64>) -> Self {
+    /// With the scatter around class means.
+    pub fn new(centred: &'a Centred) -> Self {
         let means = centred.class_means();
         Self {
-            scatter: centred.scatter(gram, &means),
+            between: Some(centred.between(&means)),
             means,
             centred,
-            scatters: true,
         }
     }
 
-    /// The same with an S of zeros: distances then do not depend on how rows scatter.
+    /// With an S of zeros: distances then do not depend on how rows scatter.
     pub fn without_scatter(centred: &'a Centred) -> Self {
-        let means = centred.class_means();
         Self {
-            scatter: Matrix::zeros(means.n_rows(), means.n_rows()),
-            means,
+            between: None,
+            means: centred.class_means(),
             centred,
-            scatters: false,
+        }
+    }
+
+    /// Whether S is what rows scatter, so that leaving one out changes it.
+    pub fn scatters(&self) -> bool {
+        self.between.is_some()
+    }
+
+    /// The entry of S on the diagonal, in column `j`.
+    pub fn diagonal(&self, j: usize) -> f64 {
+        self.between.as_ref().map_or(0.0, |between| {
+            let lacks: f64 = (0..between.n_cols()).map(|c| between[(j, c)].powi(2)).sum();
+            self.centred.diagonal(j) - lacks
+        })
+    }
+
+    /// S + ρ. It is made anew for each factor, which takes its place: beside both, there may be no room for anything else.
+    pub fn with_ridge<T: Real>(&self, rho: f64) -> Lower<T> {
+        let n = self.means.n_rows();
+        match &self.between {
+            Some(between) => self.centred.lower(n, rho, between.view()),
+            None => Lower::filled(n, |_, column| column[0] = rho, Matrix::zeros(n, 0).view()),
         }
     }
 }
@@ -61,15 +79,8 @@ pub struct Evidence<'a, T> {
 impl<'a, T: Real> Evidence<'a, T> {
     /// Factors S + ρ; `None` when that breaks down in this precision.
     pub fn new(around: &'a Around<'a>, rho: f64) -> Option<Self> {
-        let n = around.scatter.n_cols();
-        let mut shrunk = Matrix::zeros(n, n);
-        for j in 0..n {
-            let pairs = shrunk.col_mut(j)[j..].iter_mut().zip(&around.scatter.col(j)[j..]);
-            pairs.for_each(|(to, &from): (&mut T, &f64)| *to = T::nearest(from));
-            shrunk[(j, j)] = T::nearest(around.scatter[(j, j)] + rho);
-        }
-        let factor = Cholesky::new(shrunk)?;
-        let means = Matrix::from_fn(n, around.means.n_cols(), |i, c| T::nearest(around.means[(i, c)]));
+        let factor = Cholesky::of(around.with_ridge(rho))?;
+        let means = T::rounded(around.means.clone());
         let means = factor.forward(means);
         let inner = product(means.t(), means.view());
         let inner = Matrix::from_fn(inner.n_rows(), inner.n_cols(), |i, j| inner[(i, j)].into());
@@ -84,21 +95,10 @@ impl<'a, T: Real> Evidence<'a, T> {
     }
 }
 
-impl<'a> Evidence<'a, f64> {
+impl Evidence<'_, f64> {
     /// A⁻¹M, `(n, n_classes)`.
     pub fn weights(&self) -> Matrix<f64> {
         self.factor.backward(self.means.clone())
-    }
-
-    /// The same with a factor in single precision, for solves that need no more.
-    pub fn to_f32(&self) -> Evidence<'a, f32> {
-        Evidence {
-            around: self.around,
-            factor: self.factor.to_f32(),
-            means: self.means.to_f32(),
-            inner: self.inner.clone(),
-            ridge: self.ridge.clone(),
-        }
     }
 }
 

@@ -8,41 +8,51 @@ use super::centred::Centred;
 use crate::consolidation::params::Prior;
 use crate::consolidation::unknown::Unknown;
 use crate::consolidation::witness::Witness;
-use crate::data::Table;
+use crate::data::{Rows, Table};
 use crate::math::{Matrix, product, softmax};
 
 /// Number of witnesses that show how far single precision is off.
 const COMPARED: usize = 256;
+
+/// Members that are answered at a time.
+const AT_ONCE: usize = 512;
 
 /// Witnesses that can be left out: those whose class has other rows.
 pub struct Jury<'a> {
     pub witnesses: Vec<&'a Witness>,
     /// What is added to the score of each class in a judgement: witnesses come as often as rows do.
     pub seen: Vec<f64>,
-    /// Their node outputs.
-    pub outputs: Table,
+    /// Node outputs of these and others.
+    pub h: Rows<'a>,
+    /// Which rows of them are theirs.
+    pub at: Vec<usize>,
 }
 
 impl<'a> Jury<'a> {
     /// Those of `witnesses`, with node outputs `h`, whose class has other rows.
-    pub fn new(centred: &Centred, witnesses: &'a [Witness], h: &Table) -> Self {
-        let usable = usable(&centred.counts, witnesses);
+    pub fn new(counts: &[f64], witnesses: &'a [Witness], h: Rows<'a>) -> Self {
+        let at = usable(counts, witnesses);
         Self {
-            witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
-            seen: Prior::Seen.offsets(&centred.counts),
-            outputs: h.rows().gather(&usable),
+            witnesses: at.iter().map(|&i| &witnesses[i]).collect(),
+            seen: Prior::Seen.offsets(counts),
+            h,
+            at,
         }
     }
 
-    /// Those of `witnesses` whose class has other rows, and their places among them. Their node outputs are left out.
-    pub fn of_sums(counts: &[f64], witnesses: &'a [Witness]) -> (Self, Vec<usize>) {
-        let usable = usable(counts, witnesses);
-        let jury = Self {
-            witnesses: usable.iter().map(|&i| &witnesses[i]).collect(),
-            seen: Prior::Seen.offsets(counts),
-            outputs: Table::from_whole_rows(Vec::new(), 1),
-        };
-        (jury, usable)
+    /// Node outputs of the members at some places.
+    pub fn outputs(&self, members: &[usize]) -> Table {
+        let places: Vec<usize> = members.iter().map(|&i| self.at[i]).collect();
+        self.h.gather(&places)
+    }
+
+    /// The members of each class.
+    pub fn of_each_class(&self, n_classes: usize) -> Vec<Vec<usize>> {
+        let mut classes = vec![Vec::new(); n_classes];
+        for (i, witness) in self.witnesses.iter().enumerate() {
+            classes[witness.place as usize].push(i);
+        }
+        classes
     }
 
     /// The first `n` of them.
@@ -51,7 +61,8 @@ impl<'a> Jury<'a> {
         Jury {
             witnesses: self.witnesses[..n].to_vec(),
             seen: self.seen.clone(),
-            outputs: self.outputs.rows().gather(&(0..n).collect::<Vec<usize>>()),
+            h: self.h,
+            at: self.at[..n].to_vec(),
         }
     }
 
@@ -64,12 +75,12 @@ impl<'a> Jury<'a> {
         weights: &Matrix<f64>,
         unknown: Option<&Unknown>,
     ) -> f64 {
-        let few = self.first(COMPARED);
-        let columns = centred.columns::<f64>(few.outputs.rows());
-        let evidence = readout.evidence(few.outputs.rows().into());
+        let few = self.few_outputs();
+        let columns = centred.columns::<f64>(few.rows());
+        let evidence = readout.evidence(few.rows().into());
         let double = product(columns.t(), weights.view());
         let strange = unknown.map_or(0.0, |unknown| {
-            let of = |evidence: &Matrix<f32>| unknown.strangeness(few.outputs.rows(), evidence);
+            let of = |evidence: &Matrix<f32>| unknown.strangeness(few.rows(), evidence);
             let pairs = of(&evidence).into_iter().zip(of(&double.to_f32()));
             let apart: Vec<f64> = pairs.map(|(a, b)| f64::from(a - b).powi(2)).collect();
             (apart.iter().sum::<f64>() / apart.len().max(1) as f64).sqrt()
@@ -94,10 +105,15 @@ impl<'a> Jury<'a> {
 
     /// How strange some witnesses are to a model in single precision that has learned them, on average.
     pub fn strangeness(&self, readout: &Readout, unknown: &Unknown) -> f64 {
-        let few = self.first(COMPARED);
-        let evidence = readout.evidence(few.outputs.rows().into());
-        let strange = unknown.strangeness(few.outputs.rows(), &evidence);
+        let few = self.few_outputs();
+        let evidence = readout.evidence(few.rows().into());
+        let strange = unknown.strangeness(few.rows(), &evidence);
         strange.iter().map(|&v| f64::from(v)).sum::<f64>() / strange.len().max(1) as f64
+    }
+
+    /// Node outputs of the members that show how far single precision is off.
+    fn few_outputs(&self) -> Table {
+        self.outputs(&(0..COMPARED.min(self.witnesses.len())).collect::<Vec<usize>>())
     }
 
     /// The classes that witnesses are of, ascending. Others take no part in the judgement: a class of one row has no
@@ -128,8 +144,16 @@ impl<'a> Jury<'a> {
     /// The mean of -log softmax(scores) of the own class, as a model in single precision answers; `prior` is in its
     /// scores, and makes room for the one that is true of witnesses.
     pub fn loss(&self, readout: &Readout, prior: &[f64]) -> f64 {
-        let scores = readout.scores(readout.evidence(self.outputs.rows().into()));
-        let judged = self.judged(scores.n_cols());
+        let n_classes = prior.len();
+        let mut scores = Matrix::zeros(self.witnesses.len(), n_classes);
+        let members: Vec<usize> = (0..self.witnesses.len()).collect();
+        for some in members.chunks(AT_ONCE) {
+            let found = readout.scores(readout.evidence(self.outputs(some).rows().into()));
+            for (k, &i) in some.iter().enumerate() {
+                (0..n_classes).for_each(|c| scores[(i, c)] = found[(k, c)]);
+            }
+        }
+        let judged = self.judged(n_classes);
         self.mean(|i, witness| {
             let row = judged
                 .iter()

@@ -206,10 +206,7 @@ mod tests {
             (0..N_NODES).for_each(|j| a[(j, j)] += RHO);
             Cholesky::new(a).unwrap()
         };
-        let (within, whole) = (
-            with_ridge(centred.scatter(centred.gram.clone(), &means)),
-            with_ridge(centred.gram.clone()),
-        );
+        let [whole, within] = centred.both().map(with_ridge);
         let inverse = within.solve(&means);
         let (evidence, inner) = (product(inverse.t(), x.view()), product(inverse.t(), means.view()));
         let weights = whole.solve(&centred.moments);
@@ -229,16 +226,18 @@ mod tests {
         let (rows, places) = rows();
         let all: Vec<&Vec<f64>> = rows.iter().collect();
         let whole = Centred::of_rows(&all, &places, 3);
-        let around = Around::new(&whole, whole.gram.clone());
+        let around = Around::new(&whole);
         let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
         let witnesses: Vec<Witness> = places
             .iter()
             .map(|&place| Witness::new(&[], place, 1.0, 1.0))
             .collect();
+        let h = Table::new(rows.iter().flatten().map(|&v| v as f32).collect(), N_NODES).unwrap();
         let jury = Jury {
             witnesses: witnesses.iter().collect(),
             seen: vec![0.0; 3],
-            outputs: Table::new(rows.iter().flatten().map(|&v| v as f32).collect(), N_NODES).unwrap(),
+            h: h.rows(),
+            at: (0..rows.len()).collect(),
         };
         let left_out = LeftOut::new(&Seen::new(&evidence, &jury)).unwrap();
         for i in 0..rows.len() {
@@ -272,7 +271,7 @@ mod tests {
         let (rows, places) = rows();
         let all: Vec<&Vec<f64>> = rows.iter().collect();
         let whole = Centred::of_rows(&all, &places, 3);
-        let around = Around::new(&whole, whole.gram.clone());
+        let around = Around::new(&whole);
         let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
         let row = [0.3, -1.0, 2.0, 0.1, 0.0, 0.5, -0.7, 1.1];
         let x = Matrix::from_fn(N_NODES, 1, |j, _| row[j] - whole.means[j]);

@@ -6,6 +6,7 @@
 //! analysis, `newcomer` speaks for classes of one row, and `solve` looks for the constant. Without, `sums` does what sums
 //! alone allow.
 
+mod about_mean;
 mod belief;
 mod blend;
 mod centred;

@@ -153,7 +153,7 @@ impl Seen<'_> {
         }
         let fitted_means = product(self.inner.view(), self.ridge.view());
         let (mut places, mut within, mut whole) = (Vec::new(), OfClasses::default(), OfClasses::default());
-        for (own, rows) in self.of_each_class().into_iter().enumerate() {
+        for (own, rows) in self.jury.of_each_class(counts.len()).into_iter().enumerate() {
             if let Some([by_own, by_all]) = self.of_class(own, &rows, &fitted_means) {
                 places.push(rows);
                 within.0.push(by_own);
@@ -175,16 +175,7 @@ impl Seen<'_> {
             .collect()
     }
 
-    /// The witnesses of each class.
-    pub fn of_each_class(&self) -> Vec<Vec<usize>> {
-        let mut classes = vec![Vec::new(); self.u.n_cols()];
-        for (i, witness) in self.jury.witnesses.iter().enumerate() {
-            classes[witness.place as usize].push(i);
-        }
-        classes
-    }
-
-    /// Products of the witnesses at `rows`, of the class at `own`; none if there are no two.
+    /// Products of the witnesses at `rows`, those of the class at `own`; none if there are no two.
     fn of_class(&self, own: usize, rows: &[usize], fitted_means: &Matrix<f64>) -> Option<Both> {
         if rows.len() < 2 {
             return None;
@@ -194,7 +185,7 @@ impl Seen<'_> {
         let further = self.counts[own] / self.n_others(own);
         let within = Products {
             own,
-            rows: (self.products)(rows),
+            rows: self.blocks[own].clone(),
             across: self.u.gather_rows(rows),
             own_mean: self.inner.col(own).to_vec(),
             lengths: (0..self.u.n_cols()).map(|c| self.inner[(c, c)]).collect(),
@@ -293,16 +284,18 @@ mod tests {
             )
         };
         let all = of(&(0..rows.len()).collect::<Vec<_>>());
-        let around = Around::new(&all, all.gram.clone());
+        let around = Around::new(&all);
         let evidence = Evidence::<f64>::new(&around, RHO).unwrap();
         let witnesses: Vec<Witness> = places
             .iter()
             .map(|&place| Witness::new(&[], place, 1.0, 1.0))
             .collect();
+        let h = Table::new(rows[..24].iter().flatten().map(|&v| v as f32).collect(), N_NODES).unwrap();
         let jury = Jury {
             witnesses: witnesses.iter().take(24).collect(),
             seen: vec![0.0; 4],
-            outputs: Table::new(rows[..24].iter().flatten().map(|&v| v as f32).collect(), N_NODES).unwrap(),
+            h: h.rows(),
+            at: (0..24).collect(),
         };
         let seen = Seen::new(&evidence, &jury);
         let fitted_means = product(evidence.inner.view(), evidence.ridge.view());
@@ -312,12 +305,9 @@ mod tests {
             let without = of(&others);
             let means = without.class_means();
             let x = Matrix::from_fn(N_NODES, mine.len(), |j, i| rows[mine[i]][j] - without.means[j]);
-            let scatters = [
-                without.scatter(without.gram.clone(), &means),
-                without.gram.clone(),
-            ];
+            let [whole, within] = without.both();
             let found = seen.of_class(own, &mine, &fitted_means).unwrap();
-            for (mut scatter, (mut before, gained)) in scatters.into_iter().zip(found) {
+            for (mut scatter, (mut before, gained)) in [within, whole].into_iter().zip(found) {
                 (0..N_NODES).for_each(|j| scatter[(j, j)] += RHO);
                 let solved = Cholesky::new(scatter).unwrap().solve(&x);
                 let (by_rows, by_means) = (product(x.t(), solved.view()), product(solved.t(), means.view()));

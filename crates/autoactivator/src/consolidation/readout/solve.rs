@@ -13,10 +13,10 @@ use super::warm::Left;
 use crate::consolidation::calibration::Calibration;
 use crate::consolidation::params::{Prior, ReadoutKind};
 use crate::consolidation::unknown::Unknown;
-use crate::consolidation::whitening::{AllRows, Apart};
+use crate::consolidation::whitening::Apart;
 use crate::consolidation::witness::Witness;
-use crate::data::Table;
-use crate::math::{Cholesky, Matrix, Real, go_on};
+use crate::data::Rows;
+use crate::math::{Cholesky, Real, go_on};
 use crate::params::Precision;
 
 /// Where the search for the ridge constant begins: its power of ten, relative to the number of rows.
@@ -77,23 +77,19 @@ impl Centred {
     /// The readout that the witnesses, left out one by one, believe most, and what the next one may follow from; `h` are
     /// their node outputs. `None` when every solve breaks down.
     pub(in super::super) fn solve(
-        &mut self,
+        &self,
         wanted: Wanted,
         witnesses: &[Witness],
-        h: &Table,
+        h: Rows<'_>,
     ) -> Option<(Solution, Option<Left>)> {
-        let whole = AllRows::new(self);
-        // The scatter takes the place of the sums: beside both, there may be no room for a factor.
-        let gram = std::mem::replace(&mut self.gram, Matrix::zeros(0, 0));
-        let jury = Jury::new(self, witnesses, h);
+        let jury = Jury::new(&self.counts, witnesses, h);
         let around = match wanted.kind {
             ReadoutKind::NearestMean => Around::without_scatter(self),
-            _ => Around::new(self, gram),
+            _ => Around::new(self),
         };
         let search = Search {
             wanted,
             around: &around,
-            whole: &whole,
         };
         let relative = search.constant(&jury);
         let raised = |with_unknown: bool| {
@@ -107,7 +103,6 @@ impl Centred {
 struct Search<'a> {
     wanted: Wanted,
     around: &'a Around<'a>,
-    whole: &'a AllRows,
 }
 
 impl Search<'_> {
@@ -117,7 +112,8 @@ impl Search<'_> {
         match (self.wanted.kind, self.wanted.ridge) {
             (ReadoutKind::NearestMean, _) => return 1.0,
             (ReadoutKind::Lda, _) => {
-                let units = self.around.centred.mean_over_nodes(&self.around.scatter) / self.unit();
+                let mean = self.around.centred.mean_over_nodes(|j| self.around.diagonal(j));
+                let units = mean / self.unit();
                 return (self.wanted.shrinkage * units).max(f64::EPSILON);
             }
             (_, Some(ridge)) => return ridge.max(f64::EPSILON),
@@ -176,7 +172,7 @@ impl Search<'_> {
 
     fn loss<T: Real>(&self, relative: f64, jury: &Jury<'_>) -> Option<f64> {
         let evidence = Evidence::<T>::new(self.around, relative * self.unit())?;
-        let seen = Seen::new(&evidence, jury);
+        let seen = Seen::without_blocks(&evidence, jury);
         go_on()?;
         let left_out = LeftOut::new(&seen)?;
         let judge = self.judge();
@@ -205,6 +201,12 @@ impl Search<'_> {
         with_unknown: bool,
     ) -> Option<(Solution, Option<Left>)> {
         let (judge, rho) = (self.judge(), relative * self.unit());
+        // Before there is a factor: what this takes on the way is gone by then.
+        let is_apart = with_unknown && !jury.witnesses.is_empty();
+        let apart = is_apart
+            .then(|| Apart::new(self.around.centred, jury, rho))
+            .flatten();
+        go_on()?;
         let evidence = Evidence::<f64>::new(self.around, rho)?;
         let solved = Solved {
             weights: evidence.weights(),
@@ -216,13 +218,11 @@ impl Search<'_> {
             let (readout, _) = judge.readout(&solved, &judgement, relative)?;
             return Some((Solution::new(readout, judgement), None));
         }
-        let single = self.in_single_precision(relative).then(|| evidence.to_f32());
-        let seen = match &single {
-            Some(evidence) => Seen::new(evidence, jury),
-            None => Seen::new(&evidence, jury),
+        let seen = if self.in_single_precision(relative) {
+            Seen::in_single(&evidence, jury)
+        } else {
+            Seen::new(&evidence, jury)
         };
-        let apart = with_unknown.then(|| self.whole.apart(self.around.centred, jury, rho));
-        let apart = apart.flatten();
         go_on()?;
         let judgement = judge.judge(&seen, apart.as_ref(), None)?;
         go_on()?;
@@ -261,13 +261,9 @@ impl Search<'_> {
         apart: Apart,
         relative: f64,
     ) -> impl FnOnce(Cholesky<f64>) -> Left + use<> {
-        let blocks = seen
-            .of_each_class()
-            .into_iter()
-            .map(|rows| (seen.products)(&rows));
         let rho = relative * self.unit();
         let (weights, inner) = (solved.weights.clone(), solved.inner.clone());
-        let (u, lengths, blocks) = (seen.u.clone(), seen.lengths.clone(), blocks.collect());
+        let (u, lengths, blocks) = (seen.u.clone(), seen.lengths.clone(), seen.blocks.clone());
         let methods = judgement.methods.clone();
         move |factor| Left {
             methods,

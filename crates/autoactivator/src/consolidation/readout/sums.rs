@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::Readout;
 use super::centred::Centred;
+use super::evidence::Around;
 use crate::consolidation::params::ReadoutKind;
-use crate::math::{Cholesky, Matrix, Real};
+use crate::math::{Cholesky, Lower, Matrix, Real};
 use crate::math::{Random, Stream};
 
 /// Ridge constants tried by cross-validation, relative to the mean eigenvalue: two per decade.
@@ -58,23 +57,14 @@ impl Centred {
     fn ridge(&self, relative: f64) -> Option<Readout> {
         let (relative, factor) = (0..RAISED).find_map(|k| {
             let relative = relative.max(f64::EPSILON) * 10f64.powi(k);
-            Some((relative, Cholesky::new(self.regularised(relative))?))
+            Some((relative, Cholesky::<f64>::of(self.regularised(relative))?))
         })?;
         self.with_constant(factor.solve(&self.moments), relative)
     }
 
-    /// G + ρ, with ρ relative to the mean diagonal, lower triangle.
-    fn regularised<T: Real>(&self, relative: f64) -> Matrix<T> {
-        let n = self.gram.n_cols();
-        let rho = relative * self.mean_diagonal();
-        let mut regularised = Matrix::zeros(n, n);
-        let columns = regularised.values_mut().par_chunks_mut(n.max(1)).enumerate();
-        columns.for_each(|(j, column)| {
-            let pairs = column[j..].iter_mut().zip(&self.gram.col(j)[j..]);
-            pairs.for_each(|(to, &from)| *to = T::nearest(from));
-            column[j] = T::nearest(self.gram[(j, j)] + rho);
-        });
-        regularised
+    /// G + ρ, with ρ relative to the mean diagonal.
+    fn regularised<T: Real>(&self, relative: f64) -> Lower<T> {
+        self.with_ridge(relative * self.mean_diagonal())
     }
 
     /// The constant of [`RIDGE_GRID`] at which cross-validation is lowest, found by a downhill search from
@@ -113,8 +103,12 @@ impl Centred {
 
     /// Cross-validation in the given precision; `None` when that is not enough to solve for this constant.
     fn cross_validation_in<T: Real>(&self, relative: f64) -> Option<CrossValidation> {
-        let (n, n_rows, rho) = (self.gram.n_cols(), self.n_rows(), relative * self.mean_diagonal());
-        let factor = Cholesky::<T>::new(self.regularised(relative))?;
+        let (n, n_rows, rho) = (
+            self.n_coordinates(),
+            self.n_rows(),
+            relative * self.mean_diagonal(),
+        );
+        let factor = Cholesky::<T>::of(self.regularised(relative))?;
         // G (G + ρ)⁻¹ = 1 - ρ (G + ρ)⁻¹, and the constant of the readout.
         let trace = factor.trace_of_inverse();
         let used = 1.0 + n as f64 - rho * trace;
@@ -160,22 +154,22 @@ impl Centred {
     /// wins. Like a ridge constant, the shrinkage is raised tenfold until the sums, rounded as they are, can be solved.
     fn lda(&self, shrinkage: f64) -> Option<Readout> {
         let n_rows = self.n_rows();
-        let means = self.class_means();
-        let mut scatter = self.scatter(self.gram.clone(), &means);
-        scatter.values_mut().iter_mut().for_each(|s| *s /= n_rows);
-        let (n, unit) = (scatter.n_cols(), self.mean_over_nodes(&scatter));
+        // N Σ is what is factored: the sums, as they are, and N times the ridge.
+        let around = Around::new(self);
+        let unit = n_rows * self.mean_over_nodes(|j| around.diagonal(j) / n_rows);
         let (shrinkage, factor) = (0..RAISED).find_map(|k| {
             let shrinkage = shrinkage.max(f64::EPSILON) * 10f64.powi(k);
-            let mut shrunk = scatter.clone();
-            (0..n).for_each(|j| shrunk[(j, j)] += shrinkage * unit);
-            Some((shrinkage, Cholesky::new(shrunk)?))
+            let shrunk = around.with_ridge::<f64>(shrinkage * unit);
+            Some((shrinkage, Cholesky::of(shrunk)?))
         })?;
-        let excess = n as f64 - shrinkage * unit * factor.trace_of_inverse();
+        let excess = self.n_coordinates() as f64 - shrinkage * unit * factor.trace_of_inverse();
         let prior = |c: usize| match self.counts[c] {
             count if count > 0.0 => (count / n_rows).max(1e-12).ln() + 0.5 * excess / count.max(1.0),
             _ => 1e-12_f64.ln(),
         };
-        self.discriminant(&factor.solve(&means), &means, prior, shrinkage)
+        let mut weights = factor.solve(&around.means);
+        weights.values_mut().iter_mut().for_each(|w| *w *= n_rows);
+        self.discriminant(&weights, &around.means, prior, shrinkage)
     }
 
     fn nearest_mean(&self) -> Option<Readout> {
@@ -271,11 +265,10 @@ mod tests {
 
     /// Computed with an explicit inverse: |y - h w|² and the trace of G (G + ρ)⁻¹, straight from the definition.
     fn slow_cross_validation(centred: &Centred, half_decade: i32) -> Option<f64> {
-        let n = centred.gram.n_cols();
-        let mut gram = centred.gram.clone();
-        crate::math::mirror_lower(&mut gram);
+        let n = centred.n_coordinates();
+        let [gram, _] = centred.both();
         let identity = Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 });
-        let inverse = Cholesky::new(centred.regularised(constant(half_decade)))?.solve(&identity);
+        let inverse = Cholesky::<f64>::of(centred.regularised(constant(half_decade)))?.solve(&identity);
         let weights = product(inverse.view(), centred.moments.view());
         let fitted = product(gram.view(), weights.view());
         let inner = |a: &Matrix<f64>, b: &Matrix<f64>| -> f64 {

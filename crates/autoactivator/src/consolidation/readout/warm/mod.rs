@@ -10,10 +10,12 @@ mod whole;
 mod witnesses;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::centred::{Centred, deviations};
 use super::judgement::{Judge, Solved};
 use super::jury::Jury;
+use super::newcomer::is_single;
 use super::seen::Seen;
 use super::solve::{Solution, Wanted, is_followed};
 use crate::consolidation::memory::Memory;
@@ -76,7 +78,7 @@ pub struct Left {
 
 impl Warm {
     /// From a solve from nothing; `h` are comparable node outputs of the witnesses in use. None if it is made anew each time.
-    pub fn new(left: Left, wanted: Wanted, memory: &Memory, centred: &Centred, h: &Table) -> Option<Self> {
+    pub fn new(left: Left, wanted: Wanted, memory: &Memory, centred: &Centred, h: Table) -> Option<Self> {
         let counts = centred.counts.clone();
         let scale = centred.factors.clone();
         let means = centred.node_means();
@@ -112,9 +114,10 @@ impl Warm {
             witnesses: Vec::new(),
         };
         let all = memory.witnesses.in_use();
-        let (_, judged) = Jury::of_sums(&warm.counts, all);
+        let h = Arc::new(h);
+        let judged = Jury::new(&warm.counts, all, h.rows()).at;
         for (i, at) in judged.into_iter().enumerate() {
-            let mut known = Known::new(&all[at], h.rows().row(at).to_vec());
+            let mut known = Known::new(&all[at], &h, at);
             known.length = left.lengths[i];
             known.apart = left.apart.lengths[i];
             known.across = (0..warm.counts.len())
@@ -344,9 +347,9 @@ impl Warm {
         };
         let new: Vec<&Witness> = in_use.iter().filter(is_new).collect();
         if !new.is_empty() {
-            let h = outputs(&new);
-            let rows = new.iter().zip(h.rows().iter());
-            self.join(rows.map(|(witness, h)| Known::new(witness, h.to_vec())).collect());
+            let h = Arc::new(outputs(&new));
+            let known = new.iter().enumerate();
+            self.join(known.map(|(at, witness)| Known::new(witness, &h, at)).collect());
         }
     }
 
@@ -354,7 +357,7 @@ impl Warm {
     fn join(&mut self, mut new: Vec<Known>) {
         self.whole.measure(&mut new, &self.origin);
         let n = self.origin.len();
-        let h = Matrix::from_fn(n, new.len(), |j, t| f64::from(new[t].h[j]) - self.origin[j]);
+        let h = Matrix::from_fn(n, new.len(), |j, t| f64::from(new[t].h()[j]) - self.origin[j]);
         let solved = self.inverse.solve(&h);
         let across = product(self.sums.t(), solved.view());
         for (t, mut known) in new.into_iter().enumerate() {
@@ -364,7 +367,7 @@ impl Warm {
             let peers: Vec<&Known> = self.witnesses.iter().filter(|k| k.key.1 == known.key.1).collect();
             let at = peers.partition_point(|peer| peer.key < known.key);
             let apart = |peer: &Known| -> f64 {
-                let h = peer.h.iter().zip(&self.origin).map(|(&h, o)| f64::from(h) - o);
+                let h = peer.h().iter().zip(&self.origin).map(|(&h, o)| f64::from(h) - o);
                 h.zip(solved.col(t)).map(|(h, x)| h * x).sum()
             };
             let products: Vec<f64> = peers.iter().map(|peer| apart(peer)).collect();
@@ -411,7 +414,9 @@ impl Warm {
             .zip(mean.values())
             .map(|(origin, mean)| origin + mean);
         let thin = Centred::of_means(means.collect(), self.counts.clone(), memory.standard.clone());
-        let (jury, places) = Jury::of_sums(&thin.counts, memory.witnesses.in_use());
+        let none = Table::from_whole_rows(Vec::new(), 1);
+        let jury = Jury::new(&thin.counts, memory.witnesses.in_use(), none.rows());
+        let places = jury.at.clone();
         if jury.witnesses.is_empty() {
             return None;
         }
@@ -426,6 +431,16 @@ impl Warm {
             (0..places.len()).map(|i| self.witnesses[places[i]].length - 2.0 * of_witness[i] + squared);
         let within = self.ranks();
         let ridge = super::evidence::inverse_with(&inner, &self.counts)?;
+        // Only classes of one row ask for them.
+        let is_asked = self.counts.iter().any(|&count| is_single(count));
+        let of_classes = jury.of_each_class(n_classes).into_iter().enumerate();
+        let blocks = of_classes.filter(|_| is_asked).map(|(c, rows)| {
+            Matrix::from_fn(rows.len(), rows.len(), |i, j| {
+                let (a, b) = (rows[i], rows[j]);
+                let products = self.blocks[c][(within[places[a]], within[places[b]])];
+                products - of_witness[a] - of_witness[b] + squared
+            })
+        });
         let seen = Seen {
             jury: &jury,
             counts: &self.counts,
@@ -433,16 +448,7 @@ impl Warm {
             fitted: product(u.view(), ridge.view()),
             u,
             lengths: lengths.collect(),
-            products: Box::new(|rows| {
-                let Some(&first) = rows.first() else {
-                    return Matrix::zeros(0, 0);
-                };
-                let block = &self.blocks[self.witnesses[places[first]].key.1 as usize];
-                Matrix::from_fn(rows.len(), rows.len(), |i, j| {
-                    let (a, b) = (rows[i], rows[j]);
-                    block[(within[places[a]], within[places[b]])] - of_witness[a] - of_witness[b] + squared
-                })
-            }),
+            blocks: blocks.collect(),
             inner: &inner,
             ridge: &ridge,
         };

@@ -57,7 +57,7 @@ impl Whole {
     /// What T⁻¹ makes of new witnesses.
     pub fn measure(&self, new: &mut [Known], origin: &[f64]) {
         let h = Matrix::from_fn(self.n_nodes(), new.len(), |j, t| {
-            f64::from(new[t].h[j]) - origin[j]
+            f64::from(new[t].h()[j]) - origin[j]
         });
         let x = self.solve(&h);
         for (t, known) in new.iter_mut().enumerate() {

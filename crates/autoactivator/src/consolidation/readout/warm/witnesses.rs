@@ -1,9 +1,12 @@
 //! Witnesses, and what A⁻¹ makes of them, kept up to date.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::inverse::Taken;
 use crate::consolidation::witness::Witness;
+use crate::data::Table;
 use crate::math::{Matrix, alone, product};
 
 /// Witnesses whose outputs are taken to double precision at a time.
@@ -13,8 +16,9 @@ const AT_ONCE: usize = 16;
 pub struct Known {
     /// Its hash, and the place of its class.
     pub key: (u64, u32),
-    /// Comparable node outputs.
-    pub h: Vec<f32>,
+    /// Comparable node outputs of witnesses that came with it, and which of them are its own.
+    rows: Arc<Table>,
+    at: usize,
     /// hᵀA⁻¹h.
     pub length: f64,
     /// hᵀA⁻¹q of the sum q of each class.
@@ -27,15 +31,21 @@ pub struct Known {
 
 impl Known {
     /// A witness that nothing has been made of yet.
-    pub fn new(witness: &Witness, h: Vec<f32>) -> Self {
+    pub fn new(witness: &Witness, rows: &Arc<Table>, at: usize) -> Self {
         Self {
             key: witness.key(),
-            h,
+            rows: Arc::clone(rows),
+            at,
             length: 0.0,
             across: Vec::new(),
             apart: 0.0,
             to_all: 0.0,
         }
+    }
+
+    /// Comparable node outputs.
+    pub fn h(&self) -> &[f32] {
+        self.rows.rows().row(self.at)
     }
 }
 
@@ -48,7 +58,7 @@ pub fn beside(witnesses: &[Known], origin: &[f64], x: &Matrix<f64>) -> Matrix<f6
             let mut h = Vec::with_capacity(n * part.len());
             for known in part {
                 h.extend(
-                    known.h[..n]
+                    known.h()[..n]
                         .iter()
                         .zip(origin)
                         .map(|(&h, origin)| f64::from(h) - origin),
