@@ -171,7 +171,7 @@ fn what_cannot_be_done_is_refused_before_anything_is_written() {
     place.write("there/file", "mine");
     place.succeed(&["learn", "private.aact", "known.csv", "--private"]);
     place.succeed(&["learn", "units.aact", "known.csv", "--learner", "reactivation"]);
-    place.succeed(&["export", "m.aact", "small.aact"]);
+    place.succeed(&["export", "m.aact", "--output", "small.aact"]);
     let before = place.files();
     for (words, part) in [
         (
@@ -192,10 +192,7 @@ fn what_cannot_be_done_is_refused_before_anything_is_written() {
             &["units.aact", "inbox.csv"],
             "a reactivation model cannot discover new classes",
         ),
-        (
-            &["small.aact", "inbox.csv"],
-            "a deployed model cannot discover new classes",
-        ),
+        (&["small.aact", "inbox.csv"], "use the file with its memory"),
         (&["m.aact", "missing.csv"], "missing.csv"),
     ] {
         let said = place.run(&[&["discover"], words].concat());

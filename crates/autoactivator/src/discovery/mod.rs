@@ -68,9 +68,13 @@ impl<'a> Discovery<'a> {
     pub fn new(model: &'a Model) -> Result<Self, Error> {
         let refused = |reason| Err(Error::CannotDiscover { reason });
         let n_features = model.n_features().ok_or(Error::NothingLearned)?;
-        let learner = model
-            .consolidation()
-            .map_err(|_| model.cannot("discover new classes"))?;
+        let learner = match (model.consolidation(), model.cannot("discover new classes")) {
+            (Ok(learner), _) => learner,
+            (Err(_), Error::NoMemory) => {
+                return refused("a deployed model has no memory to judge by; use the file with its memory");
+            }
+            (Err(_), cannot) => return Err(cannot),
+        };
         if learner.params().private {
             return refused("a private model keeps no rows to judge by; begin one without `private`");
         }
@@ -290,6 +294,6 @@ mod tests {
         assert!(refused(&model(3, &json!({ "private": true }))).contains("begin one without `private`"));
         assert!(refused(&model(3, &json!({ "witnesses": 0 }))).contains("keeps no rows to judge by"));
         let deployed: Model = model(3, &json!({})).deployed().unwrap().clone().into();
-        assert!(refused(&deployed).contains("a deployed model cannot discover new classes"));
+        assert!(refused(&deployed).contains("use the file with its memory"));
     }
 }
