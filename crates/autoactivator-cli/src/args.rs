@@ -48,7 +48,7 @@ pub enum Command {
     Predict(PredictArgs),
     /// Evaluate a model file on rows whose class is known
     Eval(EvalArgs),
-    /// Learn what arrives in class folders, and predict what arrives in an inbox, until stopped
+    /// Learn what arrives in class folders, and predict what arrives in an inbox
     Watch(WatchArgs),
     /// Compute the features of images once, or write a table in another format
     Features(FeaturesArgs),
