@@ -65,7 +65,7 @@ pub enum Command {
     Ask(AskArgs),
     /// Group rows that look like no known class: what might be new?
     Discover(DiscoverArgs),
-    /// Learn what arrives in class folders, and predict what arrives in an inbox, until stopped
+    /// Learn what arrives in class folders, and predict what arrives in an inbox
     Watch(WatchArgs),
     /// Compute the features of images once, or write a table in another format
     Features(FeaturesArgs),

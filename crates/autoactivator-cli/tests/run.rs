@@ -95,6 +95,7 @@ fn assert_result(result: &Value) {
         "learner",
         "protocol",
         "aca",
+        "balanced",
         "aia",
         "bwt",
         "forgetting",
@@ -117,7 +118,7 @@ fn assert_result(result: &Value) {
     if kept {
         assert_answers(result);
     }
-    for metric in ["aca", "aia", "bwt", "forgetting"] {
+    for metric in ["aca", "balanced", "aia", "bwt", "forgetting"] {
         assert_keys(&result[metric], &["mean", "std"]);
         assert_eq!(result[metric]["std"], 0.0, "one run has no deviation");
     }
@@ -180,6 +181,9 @@ fn assert_run(run: &Value, grows: bool) {
         "class_order",
         "task_sizes",
         "accuracy",
+        "balanced",
+        "class_accuracy",
+        "class_rows",
         "nodes",
         "model_mb",
         "learn_seconds",
@@ -202,8 +206,11 @@ fn assert_run(run: &Value, grows: bool) {
     assert_eq!(lengths, [1, 2, 3, 4, 5], "lower triangular");
     let mut entries = matrix.iter().flat_map(|row| row.as_array().unwrap());
     assert!(entries.all(|percent| (0.0..=100.0).contains(&number(percent))));
-    for per_task in ["nodes", "model_mb", "learn_seconds"] {
+    for per_task in ["balanced", "nodes", "model_mb", "learn_seconds"] {
         assert_eq!(run[per_task].as_array().unwrap().len(), 5, "{per_task}");
+    }
+    for per_class in ["class_accuracy", "class_rows"] {
+        assert_eq!(run[per_class].as_array().unwrap().len(), 10, "{per_class}");
     }
     let growth = run["growth"].as_array().unwrap();
     assert_eq!(growth.len(), if grows { 5 } else { 0 });

@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn stakes_by_hand() {
-        let mut drift = Drift::new(100.0);
+        let mut drift = Drift::new(50.0);
         assert!(drift.see(&[0.5]).is_none());
         // 0.8 · 0.5^-0.2 = 0.919.
         assert!((drift.stakes - 0.918_958).abs() < 1e-5, "{}", drift.stakes);
