@@ -316,7 +316,15 @@ fn ids_and_true_classes_are_passed_on() {
         &["no id column 'town'"],
     );
     place.refuse(
-        &["predict", "m.aact", "rows.csv", "--id", "class"],
+        &[
+            "predict",
+            "m.aact",
+            "rows.csv",
+            "--id",
+            "class",
+            "--columns",
+            "a,b,c,d",
+        ],
         &["both class and id"],
     );
     place.write(

@@ -23,11 +23,15 @@ pub(super) struct Conclusion {
     not_run: usize,
 }
 
-/// A short table for each chapter: the first figure that the paper prints, beside ours.
+/// A short table for each chapter: the first figure that the paper prints, beside ours; or ours alone where it prints
+/// none.
 pub fn summary(reproduction: &Reproduction) -> String {
     let chapters = chapters(reproduction);
     let shown: Vec<String> = chapters.iter().filter_map(short).collect();
-    format!("{}\n{}\n", shown.join("\n"), headline(&chapters))
+    match headline(&chapters) {
+        nothing if nothing.is_empty() => shown.join("\n"),
+        headline => format!("{}\n{headline}\n", shown.join("\n")),
+    }
 }
 
 /// Everything in a sentence or two.
@@ -75,20 +79,24 @@ fn short_part(part: &Part) -> Option<String> {
         return Some(format!("{}: not run here\n", part.title));
     }
     let sheet = part.sheet.as_ref()?;
-    let at = first_printed(sheet)?;
-    let heads = [
-        "data",
-        "learner",
-        "protocol",
-        sheet.head[at].as_str(),
-        "paper",
-        "difference",
-    ];
-    let mut rows = vec![heads.map(str::to_owned).to_vec()];
-    let shown = |row: &&Vec<Cell>| [PAPERS, INSTANCE].contains(&row[2].text()) && is_compared(row, at);
-    let compared = sheet.rows.iter().filter(shown);
-    rows.extend(compared.map(|row| {
-        let cells = row[..3].iter().chain(&row[at..at + 3]);
+    let exams = |row: &&Vec<Cell>| [PAPERS, INSTANCE].contains(&row[2].text());
+    // Where the paper prints nothing, the first figure stands alone.
+    let (at, width) = match first_printed(sheet) {
+        Some(at) => (at, 3),
+        None => (3, 1),
+    };
+    let mut rows = vec![["data", "learner", "protocol"].map(str::to_owned).to_vec()];
+    rows[0].push(sheet.head.get(at)?.clone());
+    rows[0].extend(
+        ["paper", "difference"]
+            .iter()
+            .take(width - 1)
+            .map(|&heading| heading.to_owned()),
+    );
+    let shown = sheet.rows.iter().filter(exams);
+    let shown = shown.filter(|row| width == 1 || is_compared(row, at));
+    rows.extend(shown.map(|row| {
+        let cells = row[..3].iter().chain(&row[at..at + width]);
         cells.map(|cell| cell.text().to_owned()).collect()
     }));
     (rows.len() > 1).then(|| aligned(&rows, &[0, 1, 2]))
