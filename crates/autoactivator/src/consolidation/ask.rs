@@ -204,11 +204,27 @@ impl Sample {
     }
 }
 
+/// Brings rows that are longer than half of all to that length. A row where nothing was learned is very long, but it says no
+/// more about others for that; a few of these would be all that is chosen.
+fn shorten(products: &mut Matrix<f32>) {
+    let n = products.n_cols();
+    let mut lengths: Vec<f32> = (0..n).map(|i| products[(i, i)].max(0.0)).collect();
+    let own = lengths.clone();
+    let (_, &mut usual, _) = lengths.select_nth_unstable_by(n / 2, f32::total_cmp);
+    let scale = |i: usize| if own[i] > usual { (usual / own[i]).sqrt() } else { 1.0 };
+    let scales: Vec<f32> = (0..n).map(scale).collect();
+    for j in 0..n {
+        let column = products.col_mut(j).iter_mut().zip(&scales);
+        column.for_each(|(k, scale)| *k *= scale * scales[j]);
+    }
+}
+
 /// The places of `count` members with these products k, chosen one by one. Each is the i with the highest
 /// u_i Σ_j w_j k_ij² / (k_ii + σ²): how uncertain it is, times what its label would take from the uncertainties w_j of all.
 fn choose(mut products: Matrix<f32>, members: &[Member], weights: &[f64], count: usize) -> Vec<usize> {
     let n = weights.len();
     let all: f64 = weights.iter().sum();
+    shorten(&mut products);
     let own = |products: &Matrix<f32>, i: usize| f64::from(products[(i, i)]).max(0.0);
     let usual: f64 = (0..n).map(|i| weights[i] * own(&products, i)).sum::<f64>() / all;
     let noise = (LEFT_OPEN * usual).max(f64::MIN_POSITIVE);
