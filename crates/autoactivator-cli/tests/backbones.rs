@@ -348,7 +348,10 @@ fn a_model_of_an_earlier_version_answers_as_before() {
     let photos = files.join("photos").display().to_string();
     let predict = ["predict", "model.aact", &photos, "--no-cache"];
     let expected = fs::read_to_string(files.join("answers.csv")).unwrap();
-    assert_eq!(place.succeed(&predict).stdout, expected);
+    // That version did not pass on the true class, which comes last.
+    let answers = place.succeed(&predict).stdout;
+    let answers = answers.lines().filter_map(|line| line.rsplit_once(','));
+    assert!(answers.map(|(answer, _)| answer).eq(expected.lines()));
     assert!(
         place
             .succeed(&["inspect", "model.aact"])

@@ -211,7 +211,13 @@ fn shorten(products: &mut Matrix<f32>) {
     let mut lengths: Vec<f32> = (0..n).map(|i| products[(i, i)].max(0.0)).collect();
     let own = lengths.clone();
     let (_, &mut usual, _) = lengths.select_nth_unstable_by(n / 2, f32::total_cmp);
-    let scale = |i: usize| if own[i] > usual { (usual / own[i]).sqrt() } else { 1.0 };
+    let scale = |i: usize| {
+        if own[i] > usual {
+            (usual / own[i]).sqrt()
+        } else {
+            1.0
+        }
+    };
     let scales: Vec<f32> = (0..n).map(scale).collect();
     for j in 0..n {
         let column = products.col_mut(j).iter_mut().zip(&scales);

@@ -79,6 +79,8 @@ pub fn all() -> Vec<Kind> {
         consolidation("ridge", &gaussian(json!({ "readout": "ridge", "prior": "seen" }))),
         consolidation("lda", &gaussian(json!({ "readout": "lda", "prior": "equal" }))),
         consolidation("nearest-mean", &gaussian(json!({ "readout": "nearest-mean" }))),
+        // So many nodes that the sums are a factor.
+        consolidation("few-rows", &gaussian(json!({ "nodes": 256 }))),
         consolidation("double", &gaussian(json!({ "precision": "f64" }))),
         consolidation(
             "weighed",

@@ -17,9 +17,11 @@ use serde_json::Value;
 /// How far apart probabilities may be: other processors round differently.
 const TOLERANCE: f64 = 1e-3;
 
-/// Versions whose files are here: the first release, and the first that kept witnesses.
+/// Versions whose files are here: the first release, the first that kept witnesses, and the first whose sums of few rows are
+/// a factor, with the kinds that were new then.
 const FIRST: &str = "0.1.0";
 const WITNESSED: &str = "0.1.0-witnesses";
+const FACTORED: &str = "0.1.0-factors";
 
 fn folder(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -88,7 +90,7 @@ fn load(version: &str, name: &str) -> Model {
 
 #[test]
 fn every_kind_is_read_written_again_and_answers_as_it_did() {
-    for (version, at_least) in [(FIRST, 15), (WITNESSED, 20)] {
+    for (version, at_least) in [(FIRST, 15), (WITNESSED, 20), (FACTORED, 2)] {
         let names = names(&folder(version), "aact");
         assert!(names.len() >= at_least, "{names:?}");
         for name in names {
@@ -125,7 +127,7 @@ fn files_of_the_first_release_are_written_as_they_were() {
 #[test]
 fn every_learner_goes_on_as_it_would_have() {
     let (x, y) = rows("third.csv");
-    for version in [FIRST, WITNESSED] {
+    for version in [FIRST, WITNESSED, FACTORED] {
         for name in names(&folder(version).join("learned"), "jsonl") {
             if name == "absorbed" {
                 continue;
@@ -144,15 +146,20 @@ fn every_learner_goes_on_as_it_would_have() {
 #[test]
 fn what_a_file_of_before_learned_is_unlearned() {
     let (x, y) = rows("third.csv");
-    for name in names(&folder(WITNESSED).join("learned"), "jsonl") {
-        let path = folder(WITNESSED).join(format!("{name}.aact"));
+    let of = |version| {
+        names(&folder(version).join("learned"), "jsonl")
+            .into_iter()
+            .map(move |name| (version, name))
+    };
+    for (version, name) in of(WITNESSED).chain(of(FACTORED)) {
+        let path = folder(version).join(format!("{name}.aact"));
         let able = |model: &Model| model.abilities().unlearns && model.parameters()["fading"] == 1.0;
         let Some(mut model) = Model::load(&path).ok().filter(able) else {
             continue;
         };
         model.learn(x.rows(), &y, &mut ()).unwrap();
         model.unlearn(x.rows(), &y).unwrap();
-        check_answers(&model, &folder(WITNESSED).join(format!("{name}.jsonl")), true);
+        check_answers(&model, &folder(version).join(format!("{name}.jsonl")), true);
     }
 }
 
@@ -180,7 +187,8 @@ fn there_is_a_file_of_every_kind() {
     if let Some(folder) = std::env::var_os("AUTOACTIVATOR_WRITE_FILES") {
         write::write(Path::new(&folder));
     }
-    let there = [names(&folder(FIRST), "aact"), names(&folder(WITNESSED), "aact")].concat();
+    let there = [FIRST, WITNESSED, FACTORED].map(|version| names(&folder(version), "aact"));
+    let there = there.concat();
     for kind in kinds::all() {
         assert!(there.contains(&kind.name), "no file of kind {}", kind.name);
     }
