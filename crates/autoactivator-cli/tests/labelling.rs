@@ -102,7 +102,10 @@ fn a_model_judges_what_it_has_learned_without_it_and_stays_as_it_is() {
     );
     assert_eq!(place.read("model"), model);
     place.succeed(&["export", "model", "--output", "small"]);
-    place.refuse(&["suspect", "rows.csv", "--model", "small"], &["use the file with its memory"]);
+    place.refuse(
+        &["suspect", "rows.csv", "--model", "small"],
+        &["use the file with its memory"],
+    );
     place.refuse(&["ask", "small", "rows.csv"], &["use the file with its memory"]);
     place.refuse(
         &["suspect", "rows.csv", "--fix", "rows.csv"],

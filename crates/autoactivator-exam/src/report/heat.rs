@@ -48,7 +48,7 @@ pub(super) fn heat_map(line: &Line<'_>) -> String {
         .collect();
     format!(
         "<figure class=\"card\"><figcaption><b>{}</b> {}</figcaption>\
-         <div class=\"scroll\"><table class=\"heat\"><thead><tr><th class=\"corner\">after \\ on</th>{head}</tr></thead>\
+         <div class=\"scroll\" tabindex=\"0\"><table class=\"heat\"><thead><tr><th class=\"corner\">after \\ on</th>{head}</tr></thead>\
          <tbody>{body}</tbody></table></div></figure>\n",
         escape(&outcome.learner),
         protocols(line),

@@ -133,7 +133,7 @@ fn summary(record: &Record) -> String {
         .collect();
     let body: String = lines(record).iter().map(summary_line).collect();
     format!(
-        "<div class=\"card scroll\"><table class=\"summary\"><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>\
+        "<div class=\"card scroll\" tabindex=\"0\"><table class=\"summary\"><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>\
          </table></div>\n"
     )
 }

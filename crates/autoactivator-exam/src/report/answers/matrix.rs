@@ -112,7 +112,7 @@ fn table(tally: &Tally, classes: &[String]) -> String {
         .collect();
     format!(
         "<figure class=\"card\"><figcaption><b>Rows of each class, and what they were taken for</b></figcaption>\
-         <div class=\"scroll\"><table class=\"heat confusion\"><thead><tr><th class=\"corner\">is \\ answered</th>{head}</tr></thead>\
+         <div class=\"scroll\" tabindex=\"0\"><table class=\"heat confusion\"><thead><tr><th class=\"corner\">is \\ answered</th>{head}</tr></thead>\
          <tbody>{body}</tbody></table></div></figure>\n"
     )
 }
@@ -174,7 +174,7 @@ fn picture(tally: &Tally, classes: &[String]) -> String {
     format!(
         "<figure class=\"card\"><figcaption><b>{n} classes: a line for each, a column for each answer</b></figcaption>\
          <label class=\"zoom\"><input type=\"checkbox\"> enlarge</label>\
-         <div class=\"scroll\"><svg class=\"matrix\" viewBox=\"-{room} -{room} {} {}\" role=\"img\" \
+         <div class=\"scroll\" tabindex=\"0\"><svg class=\"matrix\" viewBox=\"-{room} -{room} {} {}\" role=\"img\" \
          aria-label=\"Confusion matrix of {n} classes\"><rect class=\"ground\" width=\"{side}\" height=\"{side}\"/>\
          {right}{wrong}{names}</svg></div>{}</figure>\n",
         side + room,
@@ -217,7 +217,7 @@ pub(super) fn pairs(tally: &Tally) -> String {
     };
     let lines: String = pairs.iter().take(LISTED).map(line).collect();
     format!(
-        "<figure class=\"card\"><figcaption><b>Confused most</b></figcaption><div class=\"scroll\"><table class=\"pairs-of\">\
+        "<figure class=\"card\"><figcaption><b>Confused most</b></figcaption><div class=\"scroll\" tabindex=\"0\"><table class=\"pairs-of\">\
          <thead><tr><th scope=\"col\">class</th><th scope=\"col\">taken for</th><th scope=\"col\">rows</th>\
          <th scope=\"col\">of its rows</th></tr></thead><tbody>{lines}</tbody></table></div></figure>\n"
     )

@@ -56,10 +56,10 @@ fn conclusions(chapters: &[Chapter]) -> String {
     };
     let lines: String = (1..).zip(chapters).map(line).collect();
     let head: String = [
-        "",
+        "chapter",
         "figures at least as good as printed",
         "claims that come out",
-        "",
+        "not run",
     ]
     .map(|heading| format!("<th scope=\"col\" class=\"outcome\">{heading}</th>"))
     .concat();
