@@ -113,7 +113,7 @@ fn table(sheet: &Sheet) -> String {
 
 fn frame(head: &str, body: &str) -> String {
     format!(
-        "<div class=\"card scroll\"><table class=\"summary compared\"><thead><tr>{head}</tr></thead>\n\
+        "<div class=\"card scroll\" tabindex=\"0\"><table class=\"summary compared\"><thead><tr>{head}</tr></thead>\n\
          <tbody>{body}</tbody></table></div>\n"
     )
 }
