@@ -201,7 +201,7 @@ fn without_any_data_the_digits_stand_in_for_everything() {
         assert!(tables.contains(expected), "{expected} is missing");
     }
     for expected in [
-        "\nTable 1\n",
+        "Table 1\n",
         "claims come out",
         "not run here",
         "that the paper prints",

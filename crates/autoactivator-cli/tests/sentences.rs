@@ -151,7 +151,7 @@ fn every_kind_of_table_and_a_folder_give_the_same_answers() {
     let folder = place.succeed(&["eval", "m.aact", "texts"]);
     assert!(folder.stdout.contains("24 of 24 rows right"), "{}", folder.stdout);
     let named = place.succeed(&["predict", "m.aact", "texts"]).stdout;
-    assert!(named.contains("0,greeting/00.txt,greeting\n"), "{named}");
+    assert!(named.contains("0,greeting/00.txt,greeting,greeting\n"), "{named}");
     // A folder of its own model, without any name of a column.
     let said = place.succeed(&[
         "learn",

@@ -14,7 +14,7 @@ fn rows(x: f32, y: f32) -> Vec<Value> {
 #[test]
 fn rows_of_a_new_class_are_grouped_named_and_learned() {
     let place = Workplace::new();
-    let server = Serving::start(&place, &["m.aact"]);
+    let server = Serving::start(&place, &["m.aact", "--empty"]);
     let asked = json!({ "rows": rows(0.0, 0.0) });
     let too_early = server.post("/v1/discover", &asked);
     assert_eq!(
@@ -50,7 +50,7 @@ fn rows_of_a_new_class_are_grouped_named_and_learned() {
 #[test]
 fn what_cannot_be_grouped_is_refused() {
     let place = Workplace::new();
-    let server = Serving::start(&place, &["m.aact"]);
+    let server = Serving::start(&place, &["m.aact", "--empty"]);
     server.learn(
         &json!([rows(0.0, 0.0), rows(1.0, 0.0)].concat()),
         &[["left"; 36], ["right"; 36]].concat(),
