@@ -25,8 +25,10 @@ const WIDTH: usize = 6;
 /// Classes that are there all the time.
 const CLASSES: usize = 5;
 
-/// Largest difference of an entry of G from that of a fresh model, relative to the largest.
+/// Largest difference of an entry of G from that of a fresh model, relative to the largest. Rows are taken back beside others
+/// than they came with, and products in single precision then round otherwise: over many requests, a random walk.
 const DRIFT: f64 = 1e-6;
+const STEP: f64 = 1e-8;
 
 /// More descriptors or threads than this beside those of the beginning are a leak.
 const SLACK: usize = 24;
@@ -353,7 +355,8 @@ fn what_is_held_after_long_traffic_is_what_was_held_before() {
         truth.left.lock().unwrap().len() + first.len(),
         truth.dropped.lock().unwrap().len(),
     );
-    assert!(gram < DRIFT, "G is {gram:e} from a fresh sum");
+    let walked = STEP * (truth.requests.load(Ordering::Relaxed) as f64).sqrt();
+    assert!(gram < DRIFT.max(walked), "G is {gram:e} from a fresh sum");
     assert!(
         after.descriptors <= before.descriptors + SLACK,
         "{before}, then {after}"
