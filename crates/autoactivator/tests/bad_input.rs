@@ -246,7 +246,7 @@ fn saving_replaces_the_file_whole_and_leaves_nothing_beside_it() {
     model.save(&path).unwrap();
     assert_eq!(Model::load(&path).unwrap(), model);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    let missing = Model::load(&folder.path().join("absent.aact"))
+    let missing = Model::load(folder.path().join("absent.aact"))
         .unwrap_err()
         .to_string();
     assert!(missing.contains("absent.aact"), "{missing}");

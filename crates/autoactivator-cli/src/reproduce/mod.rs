@@ -327,7 +327,7 @@ fn deliver(reproduction: &Reproduction, args: &ReproduceArgs, folder: &Path) -> 
 /// The pictures that the tables refer to, beside them.
 fn write_pictures(reproduction: &Reproduction, folder: &Path) -> Result<()> {
     for (name, svg) in reproduction.experiments.iter().filter_map(Reproduced::picture) {
-        write_atomically(&folder.join(name), svg.as_bytes())?;
+        write_atomically(folder.join(name), svg.as_bytes())?;
     }
     Ok(())
 }

@@ -135,7 +135,7 @@ impl Batch {
     pub fn fail(self, why: &str) -> Result<String> {
         let name = self.free(FAILED);
         // Written first: a process that is killed here finds the batch again, and fails again.
-        write_atomically(&self.working().join(WHY), format!("{why}\n").as_bytes())?;
+        write_atomically(self.working().join(WHY), format!("{why}\n").as_bytes())?;
         self.put(&name)?;
         Ok(name)
     }

@@ -280,7 +280,7 @@ fn whoever_behaves_is_answered_during_an_attack() {
     let asked = std::env::var("AUTOACTIVATOR_ATTACK_SECONDS");
     let seconds: u64 = asked.map_or(10, |seconds| seconds.parse().unwrap());
     let place = Workplace::new();
-    model().save(&place.path().join("m.aact")).unwrap();
+    model().save(place.path().join("m.aact")).unwrap();
     let mut serving = start(&place);
     let attack = Attack {
         address: serving.address,

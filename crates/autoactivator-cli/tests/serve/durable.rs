@@ -113,7 +113,7 @@ fn what_was_acknowledged_survives_being_killed() {
 
 /// The file can be read, and holds every acknowledged row. What it holds now is certain from here on.
 fn check(place: &Workplace, expected: &mut BTreeMap<&str, Sent>, round: usize) {
-    let model = Model::load(&place.path().join("m.aact")).unwrap();
+    let model = Model::load(place.path().join("m.aact")).unwrap();
     let memory = model.consolidation().unwrap().memory();
     let names = memory.classes().names().iter().map(String::as_str);
     let counts: BTreeMap<&str, f64> = names.zip(memory.counts().iter().copied()).collect();

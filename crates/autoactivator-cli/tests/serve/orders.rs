@@ -216,7 +216,7 @@ fn there_is_one_order_of_changes_that_explains_every_answer() {
         .collect();
     let classes: Vec<&str> = classes.iter().map(String::as_str).collect();
     let begun = serving.learn(&json!(rows), &classes)["version"].as_u64().unwrap();
-    let mut model = Model::load(&place.path().join("m.aact")).unwrap();
+    let mut model = Model::load(place.path().join("m.aact")).unwrap();
     let events: Vec<Event> = thread::scope(|scope| {
         let client = |number| {
             let mut client = Client::new(serving.address, number);

@@ -320,7 +320,7 @@ fn what_is_held_after_long_traffic_is_what_was_held_before() {
         .flat_map(|class| some_of(&mut first, class, &format!("class {class}"), 10))
         .collect();
     truth.change("/v1/learn", &first);
-    let began = Model::load(&place.path().join("m.aact")).unwrap();
+    let began = Model::load(place.path().join("m.aact")).unwrap();
     let look = || Held::by(&serving, &place);
     let before = look();
     println!("   time  {}  requests", Held::TITLES);
@@ -348,7 +348,7 @@ fn what_is_held_after_long_traffic_is_what_was_held_before() {
         truth.stop.store(true, Ordering::Relaxed);
     });
     let after = settled(&look, &before);
-    let found = Model::load(&place.path().join("m.aact")).unwrap();
+    let found = Model::load(place.path().join("m.aact")).unwrap();
     let (gram, probabilities) = drift(&found, &fresh(began, &truth));
     println!(
         "at the end  {after}\n{} rows left, {} classes dropped: G is {gram:.1e} from a fresh sum, probabilities {probabilities:.1e}",

@@ -202,11 +202,11 @@ mod tests {
         }
         file.write(&model).unwrap();
         drop(file);
-        model.save(&at("near.aact")).unwrap();
+        model.save(at("near.aact")).unwrap();
         for link in ["near.aact", "nearer.aact"] {
             assert!(at(link).is_symlink(), "{link}");
         }
-        assert_eq!(Model::load(&at("far/model.aact")).unwrap(), model);
+        assert_eq!(Model::load(at("far/model.aact")).unwrap(), model);
         let left = |name: &str| fs::read_dir(at(name)).unwrap().count();
         assert_eq!(
             (left("."), left("far")),

@@ -17,7 +17,7 @@ fn a_file_is_locked_under_all_its_names() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::create_dir(at("far")).unwrap();
-    empty().save(&at("model.aact")).unwrap();
+    empty().save(at("model.aact")).unwrap();
     fs::hard_link(at("model.aact"), at("hard.aact")).unwrap();
     fs::hard_link(at("model.aact"), at("far/model.aact")).unwrap();
     symlink(at("model.aact"), at("soft.aact")).unwrap();
@@ -121,9 +121,9 @@ fn links_that_were_put_there_are_not_followed() {
     for name in [format!(".model.aact.{pid}.tmp"), ".model.aact.lock".to_owned()] {
         symlink(at("victim"), at(&name)).unwrap();
     }
-    let refused = empty().save(&at("model.aact")).unwrap_err().to_string();
+    let refused = empty().save(at("model.aact")).unwrap_err().to_string();
     assert!(refused.contains("symbolic link"), "{refused}");
     fs::remove_file(at(".model.aact.lock")).unwrap();
-    empty().save(&at("model.aact")).unwrap();
+    empty().save(at("model.aact")).unwrap();
     assert_eq!(fs::read_to_string(at("victim")).unwrap(), "precious");
 }

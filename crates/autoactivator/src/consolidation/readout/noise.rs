@@ -16,7 +16,7 @@ pub const BEFOREHAND: f64 = 20.0;
 
 /// How much larger than the weights that all labels call for those are that the search begins with. Where classes lie so far apart
 /// that weak scores and wrong labels explain the same, it ends at wrong labels; elsewhere this makes no difference.
-const SHARPER: f64 = 16.0;
+const SHARPER: f64 = 4.0;
 
 /// Rounds of expectation and maximisation at most.
 const ROUNDS: usize = 40;
