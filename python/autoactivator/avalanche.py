@@ -44,7 +44,7 @@ class Incremental(SupervisedTemplate):
     ...     strategy.eval(benchmark.test_stream)
     """
 
-    def __init__(self, *, backbone: torch.nn.Module, learner: Learner, **template: Any) -> None:
+    def __init__(self, *, backbone: "torch.nn.Module", learner: Learner, **template: Any) -> None:
         super().__init__(
             model=backbone, optimizer=None, criterion=torch.nn.CrossEntropyLoss(), train_epochs=1, **template
         )
@@ -75,7 +75,7 @@ class Incremental(SupervisedTemplate):
             features = self.model(self.mb_x)
         return features.detach().cpu().numpy().reshape(len(self.mb_y), -1)
 
-    def forward(self) -> torch.Tensor:
+    def forward(self) -> "torch.Tensor":
         """Predict the current batch.
 
         Returns

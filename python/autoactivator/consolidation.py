@@ -338,8 +338,9 @@ class Consolidation(Rejecting):
         Examples
         --------
         >>> from autoactivator import Consolidation
-        >>> model = Consolidation().fit([[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]], [0, 0, 0, 1, 1, 1])
-        >>> model.ask([[0.1], [0.5], [0.9]], count=1)
+        >>> X = [[i / 100] for i in range(20)] + [[5 + i / 100] for i in range(20)]
+        >>> model = Consolidation().fit(X, ["low"] * 20 + ["high"] * 20)
+        >>> model.ask([[0.1], [2.6], [5.1]], count=1)
         array([1])
         """
         return self._ask("ask_for", X, count).astype(np.intp)

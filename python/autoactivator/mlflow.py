@@ -152,7 +152,7 @@ def log_record(record: Mapping[str, Any]) -> None:
     for result in record["results"]:
         # MLflow allows no equals sign, as in task-batch=all.
         place = f"{result['learner']}/{result['protocol']}".replace("=", "-")
-        means = {name: value["mean"] if isinstance(value, Mapping) else value for name, value in result.items()}
+        means = {name: value.get("mean") if isinstance(value, Mapping) else value for name, value in result.items()}
         figures = {name: mean for name, mean in means.items() if isinstance(mean, (int, float))}
         mlflow.log_metrics({f"{place}/{name}": mean for name, mean in figures.items()})
 

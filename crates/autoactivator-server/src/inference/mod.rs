@@ -1,6 +1,6 @@
 //! The Open Inference Protocol, version 2: the model as tensors in and out, for clients of Triton and KServe.
 //!
-//! [`request`] turns a body into a question, [`reply`] turns answers into a body. A tensor is in JSON, or it is bytes that
+//! [`request`] turns a body into a question, `reply` turns answers into a body. A tensor is in JSON, or it is bytes that
 //! follow the JSON (the protocol's extension for binary data), which is what Triton's client sends by default.
 
 mod reply;
