@@ -102,7 +102,7 @@ fn nginx(place: &Workplace, server: &str) -> (Running, String) {
     let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     let temporary = temporary.map(|kind| format!("{kind}_temp_path {folder}/{kind};\n"));
     let all = format!(
-        "daemon off; pid {folder}/nginx.pid; error_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{}{changed}}}\n",
+        "daemon off; master_process off; pid {folder}/nginx.pid; error_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{}{changed}}}\n",
         temporary.concat()
     );
     let file = place.write("nginx.conf", all);
