@@ -271,7 +271,10 @@ fn the_table_has_one_line_for_each_learner_unless_protocols_differ() {
     let said = place.succeed(&quick(&[&["digits"], &all_learners()[..]].concat()));
     let lines: Vec<&str> = said.stdout.lines().collect();
     let (lines, verdict) = lines.split_at(lines.len() - 2);
-    assert!(verdict[0].is_empty() && verdict[1].starts_with("reactivation: "), "{verdict:?}");
+    assert!(
+        verdict[0].is_empty() && verdict[1].starts_with("reactivation: "),
+        "{verdict:?}"
+    );
     assert!(
         lines[0].starts_with("digits 10/5: 1438 training and 359 test rows"),
         "{}",
