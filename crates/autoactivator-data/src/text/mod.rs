@@ -6,7 +6,7 @@
 //!
 //! use autoactivator_data::{Encoder, Runtime, TextSpec, text};
 //!
-//! let files = text::find(Some(Path::new("minilm")), &[])?;
+//! let files = text::find(Some(Path::new("minilm")), None)?;
 //! let encoder = Encoder::open(&files, TextSpec::default(), Runtime::Auto)?;
 //! let rows = encoder.of_texts(&["how do I freeze my account?"], &())?;
 //! assert_eq!(rows.rows().n_features(), encoder.n_features());
