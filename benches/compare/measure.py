@@ -10,7 +10,7 @@ from typing import Callable, Optional
 WARM_UP = 5
 
 # Where one side takes more seconds than these, this many turns are enough.
-ENOUGH = ((30, 1), (1, 3))
+ENOUGH = ((10, 1), (1, 3))
 
 
 @dataclass
@@ -88,13 +88,17 @@ def alternate(of, row, repeats):
     pairs = [one_pair(row)]
     repeats = min(repeats, row.at_most or repeats)
     if row.fewer:
-        longest = max(sample.seconds for sample in pairs[0])
-        repeats = next((min(repeats, turns) for limit, turns in ENOUGH if longest > limit), repeats)
+        repeats = turns(max(sample.seconds for sample in pairs[0]), repeats)
     if sum(sample.seconds for sample in pairs[0]) < WARM_UP:
         pairs = []
     while len(pairs) < repeats:
         pairs.append(one_pair(row))
     return Measured(of, row, [ours for ours, _ in pairs], [theirs for _, theirs in pairs])
+
+
+def turns(longest, repeats):
+    """How many turns are enough where one takes this many seconds; at most `repeats`."""
+    return next((min(repeats, turns) for limit, turns in ENOUGH if longest > limit), repeats)
 
 
 def one_pair(row):

@@ -5,7 +5,7 @@ from typing import Callable
 
 import numpy as np
 
-from measure import Measured, Row, Sample, alternate, timed
+from measure import Measured, Row, Sample, alternate, timed, turns
 from peers.nearest import Nearest
 from peers.refit import Refit
 from peers.solve import Solve
@@ -18,7 +18,7 @@ BESIDE = 3  # of them, where peers are measured too
 NEW_CLASSES, UNSEEN = 8, 20
 
 # A peer that takes more seconds than this is left out.
-TOO_LONG = 60
+TOO_LONG = 30
 
 BEFORE, SCIPY, LOGISTIC, FAISS = "solved from nothing", "scipy solve", "logistic regression", "FAISS"
 PEERS = (BEFORE, SCIPY, LOGISTIC, FAISS)
@@ -127,8 +127,8 @@ class School:
 
     def alone(self, rows, repeats):
         """Our samples; the first step counts as the warm-up."""
-        self.ours(rows)
-        return [self.ours(rows) for _ in range(repeats)]
+        first = self.ours(rows)
+        return [self.ours(rows) for _ in range(turns(first.seconds, repeats))]
 
     def measure(self, name, theirs, repeats):
         shape = self.shape
