@@ -404,6 +404,8 @@ impl Gram {
 
 /// The numbers of a factor, row after row, or of a triangle, column after column.
 impl Numbers for Gram {
+    type Number = f64;
+
     fn count(&self) -> usize {
         self.n_floats()
     }

@@ -96,10 +96,6 @@ struct ReadoutDescription {
 pub fn pack(learner: &Consolidation) -> Container {
     let mut container = Container::new(NAME);
     container.input = learner.input.clone();
-    let pool = learner
-        .pool
-        .as_ref()
-        .map(|pool| pool.pack(&mut container, "pool"));
     let memory = &learner.memory;
     // A pool that has learned nothing is sent to many workers, so its sums are left out.
     let blank = memory.classes.is_empty();
@@ -111,6 +107,11 @@ pub fn pack(learner: &Consolidation) -> Container {
             memory.gram.clone()
         },
     );
+    // The form of the sums says which version the file has, and so how a pool may be described.
+    let pool = learner
+        .pool
+        .as_ref()
+        .map(|pool| pool.pack(&mut container, "pool"));
     container.put_f64("memory.moments".to_owned(), memory.moments.values());
     container.put_f64("memory.counts".to_owned(), &memory.counts);
     memory.standard.pack(&mut container, "memory");
@@ -136,7 +137,7 @@ pub fn pack(learner: &Consolidation) -> Container {
 fn pack_gram(container: &mut Container, mut gram: Gram) {
     gram.settle_factor();
     container.needs_version(version_of(&gram));
-    container.put_numbers(name_of(&gram).to_owned(), gram);
+    container.put_numbers(name_of(&gram), gram);
 }
 
 /// The name of the form of G in a file. G of no nodes has that of a triangle, as before there were factors.

@@ -1,7 +1,9 @@
 //! How far rows are from all rows, as tensors.
 
+use std::sync::Arc;
+
 use super::whitening::{Form, Whitening};
-use crate::format::Container;
+use crate::format::{Container, Numbers};
 use crate::math::Matrix;
 use crate::pool::Standard;
 
@@ -10,7 +12,9 @@ pub fn pack_whitening(container: &mut Container, whitening: &Whitening) {
     container.put_single("unknown.shift", &whitening.standard.shift);
     container.put_single("unknown.scale", &whitening.standard.scale);
     match &whitening.form {
-        Form::Triangle(whitening) => container.put_single("unknown.whitening", &upper(whitening)),
+        Form::Triangle(whitening) => {
+            container.put_numbers("unknown.whitening", Upper(Arc::clone(whitening)));
+        }
         Form::Span {
             basis,
             within,
@@ -18,7 +22,7 @@ pub fn pack_whitening(container: &mut Container, whitening: &Whitening) {
         } => {
             container.needs_version(2);
             container.put_single("unknown.basis", basis.values());
-            container.put_single("unknown.within", &upper(within));
+            container.put_numbers("unknown.within", Upper(Arc::new(within.clone())));
             container.put_single("unknown.beyond", &[*beyond]);
         }
     }
@@ -46,7 +50,8 @@ pub fn unpack_whitening(container: &Container) -> Result<Whitening, String> {
             beyond,
         }
     } else {
-        Form::Triangle(square(&container.list("unknown.whitening")?, n).ok_or_else(misfit)?)
+        let whitening = square(&container.list("unknown.whitening")?, n).ok_or_else(misfit)?;
+        Form::Triangle(Arc::new(whitening))
     };
     if scale.len() != n {
         return Err(misfit());
@@ -57,12 +62,22 @@ pub fn unpack_whitening(container: &Container) -> Result<Whitening, String> {
     })
 }
 
-/// The upper triangle, column after column.
-fn upper(square: &Matrix<f32>) -> Vec<f32> {
-    let columns = square.cols().enumerate();
-    columns
-        .flat_map(|(j, column)| column[..=j].iter().copied())
-        .collect()
+/// The upper triangle of a square matrix, column after column.
+#[derive(Debug)]
+struct Upper(Arc<Matrix<f32>>);
+
+impl Numbers for Upper {
+    type Number = f32;
+
+    fn count(&self) -> usize {
+        let n = self.0.n_cols();
+        n * (n + 1) / 2
+    }
+
+    fn each(&self, to: &mut dyn FnMut(&[f32])) {
+        let columns = self.0.cols().enumerate();
+        columns.for_each(|(j, column)| to(&column[..=j]));
+    }
 }
 
 /// A square matrix with this upper triangle; `None` if it has another size.

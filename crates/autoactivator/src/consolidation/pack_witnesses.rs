@@ -1,9 +1,11 @@
 //! Witnesses as tensors: rows, and for each the place of its class, how often it came and what it weighs.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::witness::{Witness, Witnesses};
-use crate::format::Container;
+use crate::format::{Container, Numbers};
 
 /// What is not a tensor.
 #[derive(Serialize, Deserialize)]
@@ -12,17 +14,30 @@ pub struct Kept {
     bound: u64,
 }
 
+/// Rows, one after another.
+#[derive(Debug)]
+struct KeptRows(Vec<Arc<[f32]>>);
+
+impl Numbers for KeptRows {
+    type Number = f32;
+
+    fn count(&self) -> usize {
+        self.0.iter().map(|row| row.len()).sum()
+    }
+
+    fn each(&self, to: &mut dyn FnMut(&[f32])) {
+        self.0.iter().for_each(|row| to(row));
+    }
+}
+
 /// Puts the rows into a container; none if no rows are ever kept.
 pub fn pack_witnesses(container: &mut Container, witnesses: &Witnesses) -> Option<Kept> {
     if witnesses.capacity() == 0 {
         return None;
     }
     let kept = witnesses.kept();
-    let rows: Vec<f32> = kept
-        .iter()
-        .flat_map(|witness| witness.row.iter().copied())
-        .collect();
-    container.put_single("witnesses.rows", &rows);
+    let rows = kept.iter().map(|witness| Arc::clone(&witness.row)).collect();
+    container.put_numbers("witnesses.rows", KeptRows(rows));
     let list = |f: &dyn Fn(&Witness) -> f64| kept.iter().map(f).collect::<Vec<f64>>();
     container.put_f64("witnesses.places".to_owned(), &list(&|w| f64::from(w.place)));
     container.put_f64("witnesses.copies".to_owned(), &list(&|w| w.copies));

@@ -1,5 +1,7 @@
 //! How far rows are from the mean of all rows, in the first nodes of the pool: dᵀT⁻¹d, T the scatter of all rows plus ridge.
 
+use std::sync::Arc;
+
 use super::readout::{Centred, Jury};
 use crate::data::Rows;
 use crate::math::{Cholesky, Matrix, add_product, product};
@@ -28,8 +30,9 @@ pub struct Whitening {
 /// T⁻¹, by its root.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Form {
-    /// √N L⁻¹ of T = L Lᵀ, transposed: a deviation times this is as long as it is unusual.
-    Triangle(Matrix<f32>),
+    /// √N L⁻¹ of T = L Lᵀ, transposed: a deviation times this is as long as it is unusual. Copies of a model share it, and
+    /// so does what the next readout follows from.
+    Triangle(Arc<Matrix<f32>>),
     /// Of few rows, which span few directions: beside them, T is nothing but ridge.
     Span {
         /// An orthonormal basis, `(n_nodes, n_directions)`.
@@ -60,7 +63,8 @@ impl Apart {
         match few.filter(|(span, _)| NODES_PER_DIRECTION * span.dimension() <= n) {
             None => {
                 let factor = Cholesky::of(centred.of_first_nodes(n, rho))?;
-                let form = Form::Triangle(transposed_inverse(&factor, n, |j| root * centred.factor(j)));
+                let whitening = transposed_inverse(&factor, n, |j| root * centred.factor(j));
+                let form = Form::Triangle(Arc::new(whitening));
                 Some(Self {
                     lengths: lengths(&factor, jury, |h| centred.first_columns(h, n)),
                     whitening: Whitening { standard, form },

@@ -5,6 +5,8 @@
 //! unlearned are removed. Up to `capacity` distinct rows are kept, and the lower half is used: after a task is
 //! taken back that was no larger than the rest, the rows in use are what they were before it.
 
+use std::sync::Arc;
+
 use super::memory::slack;
 use crate::data::Rows;
 
@@ -31,8 +33,8 @@ pub struct Witness {
     pub copies: f64,
     /// What all its copies weigh in the sums.
     pub weight: f64,
-    /// The row.
-    pub row: Vec<f32>,
+    /// The row, which copies of a model share.
+    pub row: Arc<[f32]>,
 }
 
 /// Whether a row was learned.
@@ -54,7 +56,7 @@ impl Witness {
             place,
             copies,
             weight,
-            row: row.to_vec(),
+            row: row.into(),
         }
     }
 

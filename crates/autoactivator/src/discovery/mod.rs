@@ -178,7 +178,7 @@ fn unknown_among(shares: &[f32]) -> Vec<usize> {
 
 /// Rows that were kept, as one table.
 fn table<'r>(rows: impl IntoIterator<Item = &'r Witness>, n_features: usize) -> Table {
-    let values = rows.into_iter().flat_map(|kept| &kept.row);
+    let values = rows.into_iter().flat_map(|kept| kept.row.iter());
     Table::from_whole_rows(values.copied().collect(), n_features)
 }
 

@@ -92,6 +92,11 @@ impl Container {
         self.version = self.version.max(version);
     }
 
+    /// The oldest format version that has all of its content so far.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
     /// Whether there is a tensor of this name.
     pub fn has(&self, name: &str) -> bool {
         self.tensors.iter().any(|(n, _)| n == name)
@@ -168,14 +173,14 @@ impl Container {
         self.put(name, Dtype::F64, vec![values.len()], bytes);
     }
 
-    /// Adds a long list of numbers in double precision, which become bytes only when they are written.
-    pub fn put_numbers(&mut self, name: String, numbers: impl Numbers + 'static) {
+    /// Adds a long list of numbers that stay in their precision, and become bytes only when they are written.
+    pub fn put_numbers<N: Numbers + 'static>(&mut self, name: &str, numbers: N) {
         let tensor = Tensor {
-            dtype: Dtype::F64,
+            dtype: N::Number::DTYPE,
             shape: vec![numbers.count()],
             content: Content::Numbers(Box::new(numbers)),
         };
-        self.tensors.push((name, tensor));
+        self.tensors.push((name.to_owned(), tensor));
     }
 
     fn put(&mut self, name: String, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) {
@@ -371,13 +376,70 @@ impl Container {
     }
 }
 
+/// A number in single or double precision.
+pub trait Number: Copy {
+    /// What the file calls its precision.
+    const DTYPE: Dtype;
+
+    /// Appends the bytes of some numbers.
+    fn append(numbers: &[Self], to: &mut Vec<u8>);
+}
+
+impl Number for f32 {
+    const DTYPE: Dtype = Dtype::F32;
+
+    fn append(numbers: &[Self], to: &mut Vec<u8>) {
+        to.extend(numbers.iter().flat_map(|v| v.to_le_bytes()));
+    }
+}
+
+impl Number for f64 {
+    const DTYPE: Dtype = Dtype::F64;
+
+    fn append(numbers: &[Self], to: &mut Vec<u8>) {
+        to.extend(numbers.iter().flat_map(|v| v.to_le_bytes()));
+    }
+}
+
 /// Numbers that become bytes only when they are written.
 pub trait Numbers: fmt::Debug + Send + Sync {
+    /// What they are.
+    type Number: Number;
+
     /// How many there are.
     fn count(&self) -> usize;
 
     /// Passes all of them on, in pieces.
-    fn each(&self, to: &mut dyn FnMut(&[f64]));
+    fn each(&self, to: &mut dyn FnMut(&[Self::Number]));
+}
+
+/// Numbers of either precision, as bytes.
+trait Bytes: fmt::Debug + Send + Sync {
+    /// How many there are.
+    fn n_bytes(&self) -> usize;
+
+    /// Passes all of them on, in pieces of bounded size.
+    fn each_piece(&self, to: &mut dyn FnMut(&[u8]));
+}
+
+impl<N: Numbers> Bytes for N {
+    fn n_bytes(&self) -> usize {
+        size_of::<N::Number>() * self.count()
+    }
+
+    fn each_piece(&self, to: &mut dyn FnMut(&[u8])) {
+        let mut piece = Vec::with_capacity(2 * PIECE);
+        self.each(&mut |numbers| {
+            for numbers in numbers.chunks(PIECE / size_of::<N::Number>()) {
+                Number::append(numbers, &mut piece);
+                if piece.len() >= PIECE {
+                    to(&piece);
+                    piece.clear();
+                }
+            }
+        });
+        to(&piece);
+    }
 }
 
 #[derive(Debug)]
@@ -385,7 +447,7 @@ enum Content {
     Bytes(Vec<u8>),
     /// Some bytes of a file.
     OfFile(Arc<Vec<u8>>, Range<usize>),
-    Numbers(Box<dyn Numbers>),
+    Numbers(Box<dyn Bytes>),
 }
 
 impl Content {
@@ -399,7 +461,7 @@ impl Content {
         match self {
             Self::Bytes(bytes) => bytes.len(),
             Self::OfFile(_, range) => range.len(),
-            Self::Numbers(numbers) => size_of::<f64>() * numbers.count(),
+            Self::Numbers(numbers) => numbers.n_bytes(),
         }
     }
 
@@ -409,17 +471,13 @@ impl Content {
             Self::Bytes(bytes) => to(bytes),
             Self::OfFile(file, range) => to(&file[range.clone()]),
             Self::Numbers(numbers) => {
-                let (mut piece, mut written) = (Vec::with_capacity(2 * PIECE), Ok(()));
-                numbers.each(&mut |values| {
-                    for values in values.chunks(PIECE / size_of::<f64>()) {
-                        piece.extend(values.iter().flat_map(|v| v.to_le_bytes()));
-                        if piece.len() >= PIECE && written.is_ok() {
-                            written = to(&piece);
-                            piece.clear();
-                        }
+                let mut written = Ok(());
+                numbers.each_piece(&mut |piece| {
+                    if written.is_ok() {
+                        written = to(piece);
                     }
                 });
-                written.and_then(|()| to(&piece))
+                written
             }
         }
     }
@@ -430,7 +488,7 @@ impl Content {
             Self::OfFile(file, range) => Cow::Borrowed(&file[range.clone()]),
             Self::Numbers(numbers) => {
                 let mut bytes = Vec::with_capacity(self.n_bytes());
-                numbers.each(&mut |values| bytes.extend(values.iter().flat_map(|v| v.to_le_bytes())));
+                numbers.each_piece(&mut |piece| bytes.extend_from_slice(piece));
                 Cow::Owned(bytes)
             }
         }

@@ -459,7 +459,7 @@ impl Warm {
                 .collect(),
             whitening: Whitening {
                 standard: thin.first_nodes(self.whole.n_nodes()),
-                form: Form::Triangle(self.whole.whitening.clone()),
+                form: Form::Triangle(Arc::clone(&self.whole.whitening)),
             },
         };
         let judge = Judge {

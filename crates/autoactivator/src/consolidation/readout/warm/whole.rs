@@ -1,5 +1,7 @@
 //! The distance from all rows, kept up to date: T = Σ (h - h̄)(h - h̄)ᵀ + Λ of the first nodes, as √N L⁻¹.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::inverse::Taken;
@@ -18,7 +20,7 @@ pub struct Added<'a> {
 /// The first nodes of all rows.
 pub struct Whole {
     /// √N L⁻¹, transposed.
-    pub whitening: Matrix<f32>,
+    pub whitening: Arc<Matrix<f32>>,
     /// N that the whitening is multiplied with.
     n_rows: f64,
     /// Σ h, from the origin.
@@ -207,10 +209,11 @@ impl Whole {
                 (columns.start, out)
             })
             .collect();
+        let whitening = Arc::make_mut(&mut self.whitening);
         for (start, values) in strips {
             let width = STRIP.min(n - start);
             for (i, row) in (start..n).zip(values.chunks(width)) {
-                self.whitening.col_mut(i)[start..start + width].copy_from_slice(row);
+                whitening.col_mut(i)[start..start + width].copy_from_slice(row);
             }
         }
     }
