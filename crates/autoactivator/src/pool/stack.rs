@@ -348,7 +348,7 @@ impl Pool for Stack {
                 n_blocks: self.blocks.len(),
                 biased: self.blocks.iter().any(|block| !block.biases.is_empty()),
                 activations: self.activations.clone(),
-                members: self.members.clone(),
+                members: Listed::of(&self.members, container.version()),
             },
         )
     }
@@ -432,7 +432,72 @@ struct Description {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     biased: bool,
     activations: Vec<Activation>,
-    members: Vec<Member>,
+    members: Listed,
+}
+
+/// The nodes of a stack, as a file lists them.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Listed {
+    /// Runs of neighbours: a whole layer is one. Files have them since version 2.
+    Runs(Vec<Run>),
+    /// One by one.
+    Each(Vec<Member>),
+}
+
+/// Some neighbours in one layer.
+#[derive(Serialize, Deserialize)]
+struct Run {
+    from: Member,
+    count: u32,
+}
+
+impl Listed {
+    fn of(members: &[Member], version: u32) -> Self {
+        let mut runs: Vec<Run> = Vec::new();
+        for &member in members {
+            match runs.last_mut() {
+                Some(run) if run.member(run.count) == Some(member) => run.count += 1,
+                _ => runs.push(Run {
+                    from: member,
+                    count: 1,
+                }),
+            }
+        }
+        if version > 1 && 2 * runs.len() <= members.len() {
+            Self::Runs(runs)
+        } else {
+            Self::Each(members.to_vec())
+        }
+    }
+
+    /// The nodes one by one; `None` if they are more than there are, `n_nodes`.
+    fn members(self, n_nodes: usize) -> Option<Vec<Member>> {
+        match self {
+            Self::Each(members) => Some(members),
+            Self::Runs(runs) => {
+                let total = runs.iter().map(|run| u64::from(run.count)).sum::<u64>();
+                let members = runs.iter().flat_map(|run| (0..run.count).map(|k| run.member(k)));
+                (total <= n_nodes as u64).then(|| members.collect())?
+            }
+        }
+    }
+}
+
+impl Run {
+    /// The member at place `k` from the first one on; `None` if no layer is that large.
+    fn member(&self, k: u32) -> Option<Member> {
+        match self.from {
+            Member::First(node) => Some(Member::First(node.checked_add(k)?)),
+            Member::Second {
+                activation,
+                direction,
+            } => Some(Member::Second {
+                activation,
+                direction: direction.checked_add(k)?,
+            }),
+        }
+    }
 }
 
 pub(super) fn unpack(
@@ -465,6 +530,8 @@ pub(super) fn unpack(
         fits(!biased || biases.len() == size, prefix)?;
         blocks.push(Block { outer, inner, biases });
     }
+    let n_nodes = n_first + activations.len() * blocks.len() * size;
+    let members = members.members(n_nodes).unwrap_or_default();
     let known = |member: &Member| match *member {
         Member::First(node) => (node as usize) < n_first,
         Member::Second {
@@ -472,7 +539,7 @@ pub(super) fn unpack(
             direction,
         } => (activation as usize) < activations.len() && (direction as usize) < blocks.len() * size,
     };
-    fits(members.iter().all(known), prefix)?;
+    fits(!members.is_empty() && members.iter().all(known), prefix)?;
     Ok(Box::new(Stack {
         first,
         prepared,
