@@ -30,13 +30,17 @@ impl Change {
         match self {
             Self::Learn(x, y, features) => {
                 check_classes(model, y.names(), limits)?;
-                let mut next = model.clone();
-                if next.n_features().is_none() {
+                let mut receipt = if model.n_features().is_none() {
+                    // A model that has learned nothing takes the names, unless its first task is refused.
+                    let mut next = model.clone();
                     next.input_mut().features.clone_from(features);
-                }
-                let mut receipt = next.teach(x.rows(), y, &mut ())?;
+                    let receipt = next.teach(x.rows(), y, &mut ())?;
+                    *model = next;
+                    receipt
+                } else {
+                    model.teach(x.rows(), y, &mut ())?
+                };
                 receipt.weighed_by = y.weights().map(|_| "weights".to_owned());
-                *model = next;
                 return Ok(Some(receipt));
             }
             Self::Unlearn(x, y) => model.unlearn(x.rows(), y)?,
