@@ -551,6 +551,8 @@ pub(super) fn unpack(
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)] // A test may fail loudly.
+
     use super::*;
 
     #[test]
@@ -571,5 +573,38 @@ mod tests {
                 assert!((fast - slow / (n as f32).sqrt()).abs() < 1e-4, "{i} of {n}");
             }
         }
+    }
+
+    #[test]
+    fn runs_of_nodes_are_these_nodes() {
+        let second = |activation: u32, direction: u32| Member::Second {
+            activation,
+            direction,
+        };
+        let layers: Vec<Member> = (0..40)
+            .map(Member::First)
+            .chain((5..30).map(|direction| second(0, direction)))
+            .chain((0..8).map(|direction| second(1, direction)))
+            .collect();
+        let scattered: Vec<Member> = (0..20).map(|k| second(0, 3 * k)).collect();
+        for (members, in_runs) in [(layers, true), (scattered, false)] {
+            for version in [1, 2] {
+                let text = serde_json::to_string(&Listed::of(&members, version)).unwrap();
+                assert_eq!(text.contains("count"), in_runs && version == 2, "{text}");
+                let read = |n_nodes: usize| {
+                    let listed: Listed = serde_json::from_str(&text).unwrap();
+                    listed.members(n_nodes)
+                };
+                assert_eq!(read(members.len()), Some(members.clone()));
+                assert!(!text.contains("count") || read(members.len() - 1).is_none());
+            }
+        }
+        let beyond = r#"[{"from": 1, "count": 4294967295}]"#;
+        let listed: Listed = serde_json::from_str(beyond).unwrap();
+        assert_eq!(
+            listed.members(100),
+            None,
+            "a file claims more nodes than there are"
+        );
     }
 }
