@@ -31,6 +31,7 @@ export const api = {
   unknown: () => ask('/v1/unknown'),
   unknownGroups: () => ask('/v1/unknown/groups'),
   nameUnknown: (body, key) => ask('/v1/unknown/learn', { method: 'POST', body, key }),
+  dismissAllUnknown: () => ask('/v1/unknown', { method: 'DELETE' }),
   dismissUnknown: (ids) => ask('/v1/unknown/dismiss', { method: 'POST', body: { ids } }),
   dropClass: (name) => ask(`/v1/classes/${encodeURIComponent(name)}`, { method: 'DELETE' }),
   /** The stream of changes. It cannot be an EventSource: that sends no token. */

@@ -16,11 +16,15 @@ export class Unknown {
   #model = null;
   #open = false;
   #asking = null;
+  #grouping = null;
 
   /** `shape` returns that of rows of pixels, `words` what rows are called; `onChange` is called after each change. */
   constructor({ shape, words, onChange }) {
     Object.assign(this, { shape, words, onChange });
     byId('unknown-line').addEventListener('click', () => this.#turn(!this.#open));
+    byId('unknown-clear').addEventListener('click', () =>
+      this.#dismiss([byId('unknown-clear')], () => api.dismissAllUnknown()),
+    );
   }
 
   /** Turns to a model, or to what it has become. */
@@ -31,7 +35,7 @@ export class Unknown {
     if (!model.unknown || (model.needs_token && !api.hasToken)) return this.#hide();
     this.#asking = setInterval(() => document.hidden || this.#count(), EVERY);
     this.#count();
-    if (this.#open && changed) this.#group();
+    if (this.#open && changed) this.#grouping = this.#group();
   }
 
   #hide() {
@@ -62,7 +66,7 @@ export class Unknown {
     byId('unknown-area').hidden = !open;
     say('unknown-outcome', '');
     say('unknown-problem', '');
-    if (open) this.#group();
+    if (open) this.#grouping = this.#group();
     else this.#count();
   }
 
@@ -82,13 +86,14 @@ export class Unknown {
   #show(found) {
     this.#tell(found);
     const { groups, alone, reason } = found;
+    byId('unknown-clear').hidden = found.rows + found.known === 0;
     say('unknown-help', [reason && `${reason}.`, helpOf(found, this.words())].filter(Boolean).join(' '));
     const alones = alone.shown.map((row) => this.#found([row], [row.id], 'By itself'));
-    const items = groups.map((group) => this.#group_of(group));
+    const items = groups.map((group) => this.#foundGroup(group));
     fold(byId('unknown-groups'), [...items, ...alones], Math.max(items.length + 1, MOST));
   }
 
-  #group_of(group) {
+  #foundGroup(group) {
     const { shown, ids, rows } = group;
     return this.#found(shown, ids, plural(rows, this.words().one, this.words().many), whyOf(group));
   }
@@ -112,9 +117,9 @@ export class Unknown {
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       if (!field.value.trim()) return field.focus();
-      this.#name(form, ids, field.value.trim());
+      this.#name(form.elements, ids, field.value.trim());
     });
-    dismiss.addEventListener('click', () => this.#dismiss(form, ids));
+    dismiss.addEventListener('click', () => this.#dismiss(form.elements, () => api.dismissUnknown(ids)));
     form.hidden = !this.#model.learns;
     return make(
       'li',
@@ -126,43 +131,45 @@ export class Unknown {
     );
   }
 
-  #name(form, ids, name) {
-    return this.#guard(form, async () => {
+  #name(controls, ids, name) {
+    return this.#guard(controls, async () => {
       const started = performance.now();
       const learned = await patiently(
         (key) => api.nameUnknown({ ids, class: name }, key),
         (seconds) => say('unknown-outcome', `The server is busy learning; trying again in ${seconds} s.`),
       );
       const seconds = ((performance.now() - started) / 1000).toFixed(2);
-      say('unknown-outcome', `${quoted([name])} learned from ${plural(learned.rows, 'row')} in ${seconds} s, on disk.`);
       await this.onChange();
+      await this.#grouping;
+      return `${quoted([name])} learned from ${plural(learned.rows, 'row')} in ${seconds} s, on disk.`;
     });
   }
 
-  #dismiss(form, ids) {
-    return this.#guard(form, async () => {
-      const { dismissed } = await api.dismissUnknown(ids);
-      say('unknown-outcome', `${plural(dismissed, 'row')} dismissed.`);
+  #dismiss(controls, change) {
+    return this.#guard(controls, async () => {
+      const { dismissed } = await change();
       await this.#group();
+      return `${plural(dismissed, 'row')} dismissed.`;
     });
   }
 
-  /** Runs a change with the buttons of a form disabled, and reports what went wrong; what was typed stays then. */
-  async #guard(form, change) {
+  /** Runs a change with these controls disabled, and says how it went; after an error, what was typed stays. */
+  async #guard(controls, change) {
     const enable = (enabled) => {
-      for (const control of form.elements) control.disabled = !enabled;
+      for (const control of controls) control.disabled = !enabled;
     };
     enable(false);
     say('unknown-problem', '');
     say('unknown-outcome', '');
     try {
-      await change();
-      // The form is gone with its rows.
+      say('unknown-outcome', await change());
+      // What was pressed may be gone with its rows.
       byId('unknown-line').focus();
     } catch (problem) {
+      say('unknown-outcome', '');
       say('unknown-problem', problem.message);
-      enable(true);
     }
+    enable(true);
   }
 }
 
