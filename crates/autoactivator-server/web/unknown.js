@@ -192,6 +192,6 @@ function whyOf({ known, nearest, tightness }) {
     'Nearest of what it knows: ',
     named('strong', nearest.class),
     `, whose rows are ${own} alike to its mean; these only ${nearest.likeness.toFixed(2)}, and ${tightness.toFixed(2)} to their own. `,
-    `Half of them are stranger than ${percent(1 - known)} of known rows.`,
+    `Half of them are stranger than ${known < 0.005 ? 'nearly all' : `${percent(1 - known)} of`} known rows.`,
   ];
 }

@@ -379,7 +379,7 @@ fn a_name_that_is_sent_again_counts_once() {
 #[test]
 fn photographs_and_sentences_are_kept_as_somebody_can_see_them() {
     let place = Workplace::new();
-    place.write("tiny.onnx", photos::backbone(3));
+    place.write("tiny.onnx", photos::backbone(7));
     place.write("tiny.toml", photos::SETTINGS);
     let server = Serving::start(
         &place,
@@ -498,7 +498,7 @@ fn kill_9_loses_no_row_that_was_seen_and_learns_none_twice() {
         let naming = thread::spawn(move || {
             http::send(address, "POST", "/v1/unknown/learn", &[JSON], body.as_bytes()).is_err()
         });
-        thread::sleep(Duration::from_millis(RandomState::new().hash_one(round) % 30));
+        thread::sleep(Duration::from_millis(RandomState::new().hash_one(round) % 100));
         server.kill();
         cut_off += usize::from(naming.join().unwrap());
         server = Serving::start(&place, &["m.aact", "--keep-unknown", "10000", "--quiet"]);

@@ -249,11 +249,6 @@ impl Naming {
         self.keeper.store().learned(&self.key);
     }
 
-    /// The name.
-    pub(crate) fn class(&self) -> &String {
-        &self.class
-    }
-
     /// Number of rows.
     pub(crate) fn n_rows(&self) -> usize {
         self.taken.get().map_or(self.ids.len(), Vec::len)

@@ -64,6 +64,10 @@ export const unknown = {
     await page.locator('.naming button[type=button]').first().click();
     await told(page, 'unknown-outcome', 'dismissed');
     assert.ok((await server.ask('/v1/unknown')).rows < after.rows);
+    await askAbout(server, [8, 9], 40);
+    await page.click('#unknown-line');
+    await line(page);
+    await look(page);
     await page.click('#unknown-clear');
     await told(page, 'unknown-help', 'Nothing that it would still call unknown');
     await told(page, 'unknown-outcome', 'dismissed');
