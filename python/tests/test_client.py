@@ -140,8 +140,13 @@ def test_unknown_rows_are_kept_named_and_dismissed(serve, clusters):
     assert client.dismiss_unknown(group.ids) == 0
     assert client.dismiss_unknown() >= rest
     assert client.unknown().alone == []
-    with pytest.raises(error.ServerError, match="start it with --keep-unknown"):
-        Client(serve("--empty")).unknown()
+
+
+def test_a_server_that_keeps_nothing_says_how_to_change_that(serve):
+    client = Client(serve("--empty"))
+    for ask in (client.unknown, client.dismiss_unknown, lambda: client.name_unknown(["0123456789abcdef"], 3)):
+        with pytest.raises(error.ServerError, match="start it with --keep-unknown"):
+            ask()
 
 
 def png(pixels):
