@@ -251,6 +251,76 @@ class Client:
         names = [row["group"] for row in found["rows"]]
         return discovery.groups(found["groups"], names, self._by_name)
 
+    def unknown(self) -> discovery.Kept:
+        """Group the rows that the server has kept because it answered "unknown" to them.
+
+        It keeps them if it was started with ``--keep-unknown``. This needs the server's token, if it has one.
+
+        Returns
+        -------
+        autoactivator.discovery.Kept
+            The groups, and the rows that are in none.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> len(Client("http://127.0.0.1:7878").unknown())  # doctest: +SKIP
+        0
+        """
+        return discovery.kept(json.loads(self._send("GET", "/v1/unknown/groups")), self._by_name)
+
+    def name_unknown(self, ids: Sequence[str], label: Label) -> Self:
+        """Learn rows that the server has kept. When this returns, it is on the server's disk, and they are kept no longer.
+
+        Parameters
+        ----------
+        ids : list of str
+            The rows, such as those of a group of :meth:`unknown`. Those that are gone already are left out.
+        label : str or int
+            Their label, new or known.
+
+        Returns
+        -------
+        self : object
+            The client.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> client = Client("http://127.0.0.1:7878")
+        >>> client.name_unknown(client.unknown()[0].ids, "robin")  # doctest: +SKIP
+        """
+        body = _json({"ids": list(ids), "class": rows.name(label)})
+        changed = json.loads(self._send("POST", "/v1/unknown/learn", *body))
+        self.learned_ = Learned(summary=changed["summary"], **changed["learned"])
+        self.learned_.warn()
+        return self
+
+    def dismiss_unknown(self, ids: Sequence[str] | None = None) -> int:
+        """Let the server forget rows that it has kept.
+
+        Parameters
+        ----------
+        ids : list of str or None, default=None
+            The rows; None means all.
+
+        Returns
+        -------
+        int
+            Number of rows that were kept and are no longer.
+
+        Examples
+        --------
+        >>> from autoactivator import Client
+        >>> Client("http://127.0.0.1:7878").dismiss_unknown()  # doctest: +SKIP
+        14
+        """
+        if ids is None:
+            answer = self._send("DELETE", "/v1/unknown")
+        else:
+            answer = self._send("POST", "/v1/unknown/dismiss", *_json({"ids": list(ids)}))
+        return json.loads(answer)["dismissed"]
+
     def predict_proba(self, X: Rows) -> NDArray[np.float64]:
         """Predict the probability of every class.
 

@@ -64,6 +64,80 @@ class Groups:
         return self.groups[place]
 
 
+@dataclass(frozen=True)
+class KeptGroup(Group):
+    """Rows that a server has kept because they were answered "unknown", and that are like each other.
+
+    Attributes
+    ----------
+    ids : list of str
+        Its rows, by which they are named or dismissed.
+    shown : list of dict
+        Those that are most like it: each has its ``id`` and a ``row``, a ``text`` or a ``picture``.
+    """
+
+    ids: list[str]
+    shown: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Rows that a server has kept because they were answered "unknown".
+
+    Attributes
+    ----------
+    groups : list of KeptGroup
+        Groups that might be new classes, the largest first.
+    alone : list of str
+        Rows that are in no group.
+    shown : list of dict
+        The newest of these, as in a group.
+    reason : str or None
+        Why the model cannot group rows, and what to do.
+    known : int
+        Number of rows beside these that the model has come to know.
+    dropped : int
+        Number of rows that were not kept, or had to go, for lack of room.
+    """
+
+    groups: list[KeptGroup]
+    alone: list[str]
+    shown: list[dict[str, Any]]
+    reason: str | None
+    known: int
+    dropped: int
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __iter__(self) -> Iterator[KeptGroup]:
+        return iter(self.groups)
+
+    def __getitem__(self, place: int) -> KeptGroup:
+        return self.groups[place]
+
+
+def kept(answer: Mapping[str, Any], labels_of: Callable[[set[str]], Mapping[str, object]]) -> Kept:
+    """What a server has kept: its answer, and what has the labels of class names."""
+    described = answer["groups"]
+    nearest = labels_of({group["nearest"]["class"] for group in described}) if described else {}
+    found = [
+        KeptGroup(*_described(group, group["rows"], nearest), ids=group["ids"], shown=group["shown"])
+        for group in described
+    ]
+    alone = answer["alone"]
+    return Kept(found, alone["ids"], alone["shown"], answer["reason"], answer["known"], answer["dropped"])
+
+
+def _described(
+    group: Mapping[str, Any], size: int, nearest: Mapping[str, object]
+) -> tuple[str, int, float, float, object, float, float]:
+    """The fields of a group of this size."""
+    to = group["nearest"]
+    label = nearest[to["class"]]
+    return group["name"], size, group["tightness"], group["known"], label, to["likeness"], to["own"]
+
+
 def groups(
     described: Sequence[Mapping[str, Any]],
     names: Sequence[str | None],
@@ -73,16 +147,5 @@ def groups(
     labels = np.full(len(names), None, dtype=object)
     labels[:] = names
     nearest = labels_of({group["nearest"]["class"] for group in described})
-    found = [
-        Group(
-            group["name"],
-            int(np.sum(labels == group["name"])),
-            group["tightness"],
-            group["known"],
-            nearest[group["nearest"]["class"]],
-            group["nearest"]["likeness"],
-            group["nearest"]["own"],
-        )
-        for group in described
-    ]
+    found = [Group(*_described(group, int(np.sum(labels == group["name"])), nearest)) for group in described]
     return Groups(found, labels)

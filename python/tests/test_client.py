@@ -3,6 +3,7 @@
 import os
 import struct
 import subprocess
+import time
 import zlib
 
 import numpy as np
@@ -112,6 +113,40 @@ def test_new_classes_are_found(serve, clusters):
     assert [(group.name, group.size, group.nearest) for group in found] == [
         (group.name, group.size, group.nearest) for group in expected
     ]
+
+
+def test_unknown_rows_are_kept_named_and_dismissed(serve, clusters):
+    X, y = clusters
+    client = Client(serve("--empty", "--keep-unknown", "1000")).partial_fit(X[y < 3], y[y < 3])
+    found = client.predict(X[y == 3], reject="5%")
+    n_unknown = sum(label is None for label in found)
+    assert n_unknown > 3
+    # They are written beside their answers.
+    for _ in range(1000):
+        kept = client.unknown()
+        if sum(len(group.ids) for group in kept) + len(kept.alone) == n_unknown:
+            break
+        time.sleep(0.01)
+    assert len(kept) == 1 and (kept.reason, kept.known, kept.dropped) == (None, 0, 0)
+    group = kept[0]
+    assert group.size == len(group.ids) and group.nearest in (0, 1, 2) and len(group.shown[0]["row"]) == X.shape[1]
+    assert client.name_unknown(group.ids, 3).learned_["rows"] == group.size
+    assert client.classes_.tolist() == [0, 1, 2, 3]
+    assert np.mean(client.predict(X) == y) > 0.9
+    with pytest.raises(error.ServerError, match="none of these rows is kept any more") as refused:
+        client.name_unknown(group.ids, 3)
+    assert (refused.value.kind, refused.value.status) == ("NotKept", 409)
+    rest = len(client.unknown().alone)
+    assert client.dismiss_unknown(group.ids) == 0
+    assert client.dismiss_unknown() >= rest
+    assert client.unknown().alone == []
+
+
+def test_a_server_that_keeps_nothing_says_how_to_change_that(serve):
+    client = Client(serve("--empty"))
+    for ask in (client.unknown, client.dismiss_unknown, lambda: client.name_unknown(["0123456789abcdef"], 3)):
+        with pytest.raises(error.ServerError, match="start it with --keep-unknown"):
+            ask()
 
 
 def png(pixels):

@@ -13,6 +13,7 @@ use autoactivator_data::{Batch, Part};
 use crate::answers::quoted;
 use crate::args::AskArgs;
 use crate::gallery::{self, Card, page};
+use crate::inbox;
 use crate::output::{Output, Replace, STANDARD};
 use crate::progress::TaskBar;
 use crate::rows::{Expected, RowSource};
@@ -24,7 +25,10 @@ pub fn ask(args: &AskArgs) -> Result<()> {
     let output = place(args.output.as_deref().unwrap_or(Path::new(STANDARD)))?;
     let page = args.page.as_deref().map(place).transpose()?;
     let model = Model::load(&args.model)?;
-    let rows = RowSource::open(&args.rows, Part::Train, &Expected::of(Some(&model), &args.model))?;
+    let expected = Expected::of(Some(&model), &args.model);
+    let Some(rows) = inbox::open(&args.rows, Part::Train, &expected)? else {
+        return Ok(());
+    };
     let names = RefCell::new(Vec::new());
     let mut bar = TaskBar::new(rows.n_rows());
     let features = |batch: Batch| -> Table {
@@ -45,8 +49,9 @@ pub fn ask(args: &AskArgs) -> Result<()> {
     rows.tell_runtime();
     if asked.questions.len() < args.count {
         say!(
-            "note: {}: there are only {}",
+            "note: {}: there {} only {}",
             args.rows.name(),
+            if asked.questions.len() == 1 { "is" } else { "are" },
             counted(asked.questions.len(), "row")
         );
     }

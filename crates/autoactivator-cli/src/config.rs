@@ -29,7 +29,7 @@ struct Key {
 }
 
 /// All settings.
-const KEYS: [Key; 16] = [
+const KEYS: [Key; 18] = [
     everywhere("data-dir", Some("AUTOACTIVATOR_DATA"), true),
     everywhere("cache", None, true),
     everywhere("runtime", None, false),
@@ -38,11 +38,13 @@ const KEYS: [Key; 16] = [
     of("serve", "cors"),
     secret("token-file", "AUTOACTIVATOR_TOKEN"),
     secret("read-token-file", "AUTOACTIVATOR_READ_TOKEN"),
+    of("serve", "keep-unknown"),
     of("serve", "max-rows"),
     of("serve", "max-body"),
     of("serve", "max-model"),
     of("serve", "max-answer"),
     of("serve", "max-image"),
+    of("serve", "max-unknown"),
     of("serve", "max-queue"),
     of("serve", "max-connections"),
     of("serve", "time-limit"),

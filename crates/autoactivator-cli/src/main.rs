@@ -30,6 +30,7 @@ mod fetching;
 mod gallery;
 mod given;
 mod image_args;
+mod inbox;
 mod inspect;
 mod interrupt;
 mod learn;

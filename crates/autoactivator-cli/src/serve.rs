@@ -58,6 +58,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ROWS")]
     held_out: Option<PathBuf>,
 
+    /// Keep rows that are answered "unknown", the newest N, in the file NAME.unknown beside the model, so that whoever has
+    /// the token can look at them and name them [default: none are kept]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    keep_unknown: Option<u32>,
+
     /// File that holds the token, which allows everything [default: the variable AUTOACTIVATOR_TOKEN; not needed on this machine]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
@@ -115,6 +120,10 @@ struct LimitArgs {
     #[arg(long, value_name = "MB", default_value_t = Limits::default().image_bytes >> 20, value_parser = megabytes)]
     max_image: usize,
 
+    /// Megabytes of the file of --keep-unknown
+    #[arg(long, value_name = "MB", default_value_t = Limits::default().unknown_bytes >> 20, value_parser = megabytes)]
+    max_unknown: usize,
+
     /// Changes waiting in the queue
     #[arg(long, value_name = "N", default_value_t = Limits::default().queue)]
     max_queue: usize,
@@ -136,6 +145,7 @@ impl LimitArgs {
             model_bytes: self.max_model << 20,
             answer_bytes: self.max_answer << 20,
             image_bytes: self.max_image << 20,
+            unknown_bytes: self.max_unknown << 20,
             queue: self.max_queue,
             connections: self.max_connections,
             time: Duration::from_secs(self.time_limit),
@@ -177,7 +187,10 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
         read_token,
         public: args.public,
         cors: args.cors.clone(),
-        limits: args.limits.limits(),
+        limits: Limits {
+            unknown_rows: args.keep_unknown.unwrap_or(0) as usize,
+            ..args.limits.limits()
+        },
         backbones,
         encoder,
         held_out: args

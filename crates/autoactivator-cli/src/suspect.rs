@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use autoactivator::consolidation::{Membership, Suspect, Suspects};
 use autoactivator::model::suspect_object;
-use autoactivator::{ConsolidationParams, Labels, Model, Table, counted};
+use autoactivator::{ConsolidationParams, Error, Labels, Model, Table, counted};
 use autoactivator_data::Part;
 use autoactivator_data::table::TableWriter;
 use serde_json::json;
@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::answers::quoted;
 use crate::args::SuspectArgs;
 use crate::gallery::{self, Card, page};
+use crate::inbox;
 use crate::output::{Output, Replace, STANDARD, check_ending};
 use crate::progress::TaskBar;
 use crate::rows::{Expected, RowSource, with_classes};
@@ -41,7 +42,9 @@ pub fn suspect(args: &SuspectArgs) -> Result<()> {
         exact: known.is_some(),
         ..Expected::of(known.as_ref(), args.model.as_deref().unwrap_or(Path::new("")))
     };
-    let rows = RowSource::open(&args.rows, Part::Train, &expected)?;
+    let Some(rows) = inbox::open(&args.rows, Part::Train, &expected)? else {
+        return Ok(());
+    };
     rows.require_classes().with_context(|| args.rows.name())?;
     if let Some(path) = &args.fix {
         let formats: &[&str] = if rows.are_computed() {
@@ -54,7 +57,13 @@ pub fn suspect(args: &SuspectArgs) -> Result<()> {
     let mut bar = TaskBar::new(rows.n_rows());
     let found = find(args, &rows, known, &mut bar);
     bar.finish();
-    let found = found.with_context(|| args.rows.name())?;
+    let found = match found {
+        Err(error) if args.model.is_none() && is_no_doubt(&error) => {
+            say!("{}: {error:#}", args.rows.name());
+            return Ok(());
+        }
+        found => found.with_context(|| args.rows.name())?,
+    };
     rows.tell_runtime();
     found.tell(&args.rows.name(), args.model.is_some());
     found.write(&output, args.json)?;
@@ -70,6 +79,12 @@ pub fn suspect(args: &SuspectArgs) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whether labels could not be judged. Rows that cannot be judged by each other, because there is one alone or they are all of
+/// one class, are no mistake.
+fn is_no_doubt(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(Error::CannotDoubt { .. }))
 }
 
 /// What was found, and what it is called.

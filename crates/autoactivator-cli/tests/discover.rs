@@ -150,11 +150,13 @@ fn an_inbox_without_anything_new_is_a_sentence() {
     let place = learned();
     fs::create_dir_all(place.path().join("inbox/later")).unwrap();
     place.write("empty.csv", "");
+    place.write("header.csv", "width,height\n");
     place.write("one.csv", "width,height\n0.5,1\n");
     place.write("same.csv", table(&[(0.0, 0.0, "left"), (1.0, 0.0, "right")]));
     for (inbox, sentence) in [
         ("inbox", "inbox: there are no rows yet"),
         ("empty.csv", "empty.csv: there are no rows yet"),
+        ("header.csv", "header.csv: there are no rows yet"),
         ("one.csv", "1 row: nothing that looks like a new class"),
         ("same.csv", "72 rows: nothing that looks like a new class"),
     ] {

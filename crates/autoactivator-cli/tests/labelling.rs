@@ -133,10 +133,33 @@ fn too_little_to_judge_is_a_sentence() {
     place.write("class.csv", clusters(&["a"], 9));
     place.write("each.csv", "x,y,class\n1,2,a\n2,1,b\n0,5,c\n");
     place.write("none.csv", "x,y,class\n");
-    place.refuse(&["suspect", "one.csv"], &["only one class"]);
-    place.refuse(&["suspect", "class.csv"], &["only one class"]);
-    place.refuse(&["suspect", "each.csv"], &["more than one row"]);
-    place.refuse(&["suspect", "none.csv"], &["none.csv"]);
+    place.write("empty.csv", "");
+    std::fs::create_dir_all(place.path().join("inbox/later")).unwrap();
+    place.write("known.csv", clusters(&["a", "b"], 9));
+    place.succeed(&["learn", "model", "known.csv"]);
+    let sentence = |words: &[&str], sentence: &str| {
+        let said = place.succeed(words);
+        assert!(said.stderr.contains(sentence), "{words:?}: {}", said.stderr);
+        assert_eq!(said.stdout, "", "{words:?}");
+    };
+    sentence(
+        &["suspect", "one.csv"],
+        "one.csv: cannot judge labels: only one class",
+    );
+    sentence(&["suspect", "class.csv"], "only one class");
+    sentence(&["suspect", "each.csv"], "more than one row");
+    for nothing in ["none.csv", "empty.csv", "inbox"] {
+        let said = format!("{nothing}: there are no rows yet");
+        sentence(&["suspect", nothing], &said);
+        sentence(&["suspect", nothing, "--model", "model"], &said);
+        sentence(&["ask", "model", nothing], &said);
+    }
+    place.write("new.csv", "x,y\n1,2\n");
+    place.succeed(&["learn", "young", "class.csv"]);
+    place.refuse(
+        &["suspect", "one.csv", "--model", "young"],
+        &["add rows of a second one"],
+    );
     place.write("bare.csv", "x,y\n1,2\n3,4\n");
     place.refuse(&["suspect", "bare.csv", "--no-label"], &["class"]);
 }

@@ -53,6 +53,16 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether nothing is wrong with a table but that it has no rows.
+    pub fn is_of_no_rows(&self) -> bool {
+        matches!(self, Self::BadData { reason, .. } if reason == NO_ROWS)
+    }
+}
+
+/// The reason to refuse a table without rows.
+pub(crate) const NO_ROWS: &str = "there are no rows in this file";
+
 /// The error for content that is not what it should be.
 pub(crate) fn bad(path: &Path, reason: impl Into<String>) -> Error {
     Error::BadData {

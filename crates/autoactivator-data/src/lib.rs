@@ -66,7 +66,9 @@ pub use error::Error;
 #[cfg(feature = "images")]
 pub use extractor::{ExtractOptions, Extractor, ImageRows, Skipped};
 #[cfg(feature = "images")]
-pub use image::{ImageFile, ImageFolder, Pixels, RgbImage, decode, drawn, is_image, names_images, thumbnail};
+pub use image::{
+    ImageFile, ImageFolder, Pixels, RgbImage, decode, drawn, is_image, names_images, thumbnail, thumbnail_of,
+};
 pub use origin::{
     Channels, Filter, Identity, Layout, Origin, Outputs, Pooling, Resize, Settings, TextIdentity,
     TextSettings, Tokens,

@@ -83,17 +83,25 @@ pub(crate) fn grouped(found: &Found<'_>) -> Value {
     json!({ "groups": groups.collect::<Vec<Value>>(), "rows": rows.collect::<Vec<Value>>() })
 }
 
+/// What is seen of rows while they are answered, if "unknown" was asked for.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// How well known each row is.
+    pub(crate) known: Vec<f32>,
+    /// The rows that were answered "unknown".
+    pub(crate) unknown: Vec<usize>,
+}
+
 /// The answers to rows, as JSON. Only the text grows with their number; what is computed for it is freed piece by piece,
 /// and nothing more is computed once nobody waits for it.
-/// The text is complete before any of it is sent, so an error is still an error and no thread waits for a slow client. How
-/// well known each row is goes into `watched`, if "unknown" was asked for.
+/// The text is complete before any of it is sent, so an error is still an error and no thread waits for a slow client.
 pub(crate) fn written(
     edition: &Edition,
     x: &Table,
     detail: Detail,
     reject: f64,
     wanted: &Wanted,
-    watched: &mut Vec<f32>,
+    seen: &mut Seen,
 ) -> Result<Pieces, Problem> {
     let (model, classes) = (&edition.model, edition.model.classes());
     let together = rows_together(edition);
@@ -109,7 +117,10 @@ pub(crate) fn written(
         for found in model.answer(piece, detail, reject)? {
             let answer = object(classes, &found, detail, row, None);
             text.write(&format!("{separator}{answer}"));
-            watched.extend(found.known);
+            seen.known.extend(found.known);
+            if found.class.is_none() {
+                seen.unknown.push(row);
+            }
             separator = ",";
             row += 1;
         }
@@ -151,7 +162,15 @@ mod tests {
         let edition = edition(30);
         let x = Table::new((0..40).map(|i| i as f32 / 7.0).collect(), 2).unwrap();
         for (detail, reject) in [(Detail::Class, 0.0), (Detail::Top(3), 0.1), (Detail::All, 0.1)] {
-            let text = written(&edition, &x, detail, reject, &Wanted::default(), &mut Vec::new()).unwrap();
+            let text = written(
+                &edition,
+                &x,
+                detail,
+                reject,
+                &Wanted::default(),
+                &mut Seen::default(),
+            )
+            .unwrap();
             let most = most_bytes(edition.model.classes(), detail, 20);
             assert!(text.len() <= most, "{detail:?}: {} of {most}", text.len());
             let answer = read(text);
@@ -180,9 +199,9 @@ mod tests {
     fn what_nobody_waits_for_is_given_up() {
         let (wanted, waiting) = Wanted::new();
         let (edition, x) = (edition(2), Table::new(vec![0.5; 4], 2).unwrap());
-        let mut watched = Vec::new();
-        assert!(written(&edition, &x, Detail::All, 0.0, &wanted, &mut watched).is_ok());
+        let mut seen = Seen::default();
+        assert!(written(&edition, &x, Detail::All, 0.0, &wanted, &mut seen).is_ok());
         drop(waiting);
-        assert!(written(&edition, &x, Detail::All, 0.0, &wanted, &mut watched).is_err());
+        assert!(written(&edition, &x, Detail::All, 0.0, &wanted, &mut seen).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! What every handler shares: the current edition, the writer and the limits; how a body is read and turned
 //! into rows, and which threads do the work so that no request waits for another.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use crate::problem::Problem;
 use crate::room::Room;
 use crate::starter::Digits;
 use crate::turns::Turns;
+use crate::unknown::{Keeper, Looks};
 use crate::wanted::Wanted;
 use crate::writer::Writer;
 
@@ -91,6 +93,8 @@ pub(crate) struct App {
     pub(crate) held_out: Option<HeldOut>,
     pub(crate) digits: Option<Digits>,
     pub(crate) metrics: Metrics,
+    /// Keeps rows that are answered "unknown", if that is switched on.
+    pub(crate) keeper: Option<Arc<Keeper>>,
     /// How well known the rows are that clients ask about.
     pub(crate) drift: Watched,
     pub(crate) log: Log,
@@ -229,6 +233,28 @@ impl App {
             )
         })?;
         Ok(Extractor::Pixels(Pixels::new(shape)?).of_images(&images, most_bytes, wanted)?)
+    }
+
+    /// What the rows of a question are computed from, if those that are answered "unknown" are kept.
+    pub(crate) fn looks<'a>(&self, input: &Input<'a>, reject: f64) -> Option<Looks<'a>> {
+        if self.keeper.is_none() || reject == 0.0 {
+            return None;
+        }
+        Some(match input {
+            Input::Texts(texts) => Looks::Texts(texts.clone()),
+            Input::Images(images) if self.backbones.is_some() => {
+                Looks::Images(images.iter().map(|image| Cow::Borrowed(*image)).collect())
+            }
+            // Pixels can be seen in the row itself.
+            Input::Images(_) | Input::Rows(_) => Looks::Rows,
+        })
+    }
+
+    /// Keeps the rows of a question that were answered "unknown", if that is switched on.
+    pub(crate) fn keep(&self, x: &Table, unknown: &[usize], reject: f64, looks: Option<&Looks<'_>>) {
+        if let (Some(keeper), Some(looks)) = (&self.keeper, looks) {
+            keeper.offer(x, unknown, reject, looks);
+        }
     }
 
     /// The rows of sentences.

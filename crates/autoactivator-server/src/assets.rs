@@ -75,6 +75,7 @@ const ASSETS: &[Asset] = &[
     asset!("store.js", "text/javascript; charset=utf-8"),
     asset!("tasks.js", "text/javascript; charset=utf-8"),
     asset!("teach.js", "text/javascript; charset=utf-8"),
+    asset!("unknown.js", "text/javascript; charset=utf-8"),
     asset!("units.js", "text/javascript; charset=utf-8"),
     asset!("verdict.js", "text/javascript; charset=utf-8"),
 ];

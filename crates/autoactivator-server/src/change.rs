@@ -8,12 +8,15 @@ use crate::body::check_class;
 use crate::edition::Edition;
 use crate::limits::Limits;
 use crate::problem::Problem;
+use crate::unknown::Naming;
 
 /// A change of the model.
 #[derive(Debug)]
 pub enum Change {
     /// Learn one task; the names are those of its features, where they have any.
     Learn(Table, Labels, Option<Vec<String>>),
+    /// Learn rows that were kept, under a name.
+    Name(Naming),
     /// Unlearn rows that were learned.
     Unlearn(Table, Labels),
     /// Drop a class.
@@ -29,19 +32,11 @@ impl Change {
     pub fn apply(&self, model: &mut Model, limits: &Limits) -> Result<Option<Receipt>, Problem> {
         match self {
             Self::Learn(x, y, features) => {
-                check_classes(model, y.names(), limits)?;
-                let mut receipt = if model.n_features().is_none() {
-                    // A model that has learned nothing takes the names, unless its first task is refused.
-                    let mut next = model.clone();
-                    next.input_mut().features.clone_from(features);
-                    let receipt = next.teach(x.rows(), y, &mut ())?;
-                    *model = next;
-                    receipt
-                } else {
-                    model.teach(x.rows(), y, &mut ())?
-                };
-                receipt.weighed_by = y.weights().map(|_| "weights".to_owned());
-                return Ok(Some(receipt));
+                return learn(model, x, y, features.as_ref(), limits).map(Some);
+            }
+            Self::Name(naming) => {
+                let (x, y) = naming.lesson()?;
+                return learn(model, &x, &y, None, limits).map(Some);
             }
             Self::Unlearn(x, y) => model.unlearn(x.rows(), y)?,
             Self::DropClass(class) => model.drop_class(class)?,
@@ -61,11 +56,19 @@ impl Change {
     pub fn n_rows(&self) -> usize {
         match self {
             Self::Learn(_, y, _) | Self::Unlearn(_, y) => y.len(),
+            Self::Name(naming) => naming.n_rows(),
             Self::DropClass(_) | Self::RenameClass(..) => 0,
             Self::Merge(other, _) => {
                 let rows = other.consolidation().map(|learner| learner.memory().n_rows());
                 rows.unwrap_or(0.0).max(0.0) as usize
             }
+        }
+    }
+
+    /// To be called once the change is on disk.
+    pub(crate) fn is_done(&self) {
+        if let Self::Name(naming) = self {
+            naming.is_done();
         }
     }
 
@@ -87,6 +90,29 @@ impl Change {
         }
         answer
     }
+}
+
+/// Learns one task.
+fn learn(
+    model: &mut Model,
+    x: &Table,
+    y: &Labels,
+    features: Option<&Vec<String>>,
+    limits: &Limits,
+) -> Result<Receipt, Problem> {
+    check_classes(model, y.names(), limits)?;
+    let mut receipt = if model.n_features().is_none() {
+        // A model that has learned nothing takes the names, unless its first task is refused.
+        let mut next = model.clone();
+        next.input_mut().features = features.cloned();
+        let receipt = next.teach(x.rows(), y, &mut ())?;
+        *model = next;
+        receipt
+    } else {
+        model.teach(x.rows(), y, &mut ())?
+    };
+    receipt.weighed_by = y.weights().map(|_| "weights".to_owned());
+    Ok(receipt)
 }
 
 /// Refuses more classes than allowed: the more classes a model knows, the slower it gets.

@@ -57,6 +57,15 @@ pub enum Error {
         cause: std::io::Error,
     },
 
+    /// A file of kept rows that cannot be used.
+    #[error("{}: {reason}", path.display())]
+    UnknownRows {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it, and what to do.
+        reason: &'static str,
+    },
+
     /// The system did not provide threads.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),

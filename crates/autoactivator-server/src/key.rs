@@ -1,5 +1,7 @@
 //! The key of a request: with the header `Idempotency-Key`, a change that is sent again counts once.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +30,12 @@ impl Key {
             key: digest.clone(),
             request: digest,
         }
+    }
+
+    /// A key that nobody else has, for a change that came without one.
+    pub(crate) fn random() -> Self {
+        let number = || RandomState::new().build_hasher().finish();
+        Self::made(&format!("{:016x}{:016x}", number(), number()))
     }
 
     /// The key of a request with this body to this route, if it has one.

@@ -42,6 +42,7 @@ pub mod starter;
 mod threads;
 mod tokens;
 mod turns;
+mod unknown;
 mod unread;
 mod wanted;
 mod writer;

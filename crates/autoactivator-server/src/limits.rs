@@ -21,6 +21,10 @@ pub struct Limits {
     pub class_name: usize,
     /// Classes that a model may know.
     pub classes: usize,
+    /// Rows that are kept because they were answered "unknown"; 0 keeps none.
+    pub unknown_rows: usize,
+    /// Bytes of the file that they are kept in.
+    pub unknown_bytes: usize,
     /// Changes that may wait in the writer's queue.
     pub queue: usize,
     /// Simultaneous connections.
@@ -43,6 +47,8 @@ impl Default for Limits {
             image_pixels: 40_000_000,
             class_name: 100,
             classes: 10_000,
+            unknown_rows: 0,
+            unknown_bytes: 64 << 20,
             queue: 64,
             connections: 16_000,
             time: Duration::from_secs(60),

@@ -72,6 +72,8 @@ pub(crate) fn text(app: &App) -> String {
     let edition = app.edition();
     let model = &edition.model;
     let (counts, metrics) = (&app.writer.counts, &app.metrics);
+    let kept = app.keeper.as_ref().map(|keeper| keeper.counts());
+    let unknown_dropped = AtomicU64::new(kept.as_ref().map_or(0, |kept| kept.dropped));
     let gauges = [
         ("version", "Changes of the model file.", edition.version),
         (
@@ -112,6 +114,21 @@ pub(crate) fn text(app: &App) -> String {
             "Bytes of answers that clients have not read yet.",
             app.unread.in_use() as u64,
         ),
+        (
+            "unknown_kept",
+            "Rows that are kept because they were answered unknown.",
+            kept.as_ref().map_or(0, |kept| kept.rows as u64),
+        ),
+        (
+            "unknown_bytes",
+            "Size of the file that they are kept in.",
+            kept.as_ref().map_or(0, |kept| kept.bytes as u64),
+        ),
+        (
+            "unknown_limit",
+            "Rows that may be kept; 0 if none are.",
+            app.limits.unknown_rows as u64,
+        ),
     ];
     let totals = [
         ("changes", "Changes of the model.", &counts.changes),
@@ -131,6 +148,11 @@ pub(crate) fn text(app: &App) -> String {
             "log_lines_dropped",
             "Log lines dropped because nobody read stderr.",
             &metrics.lines_dropped,
+        ),
+        (
+            "unknown_dropped",
+            "Unknown rows that were not kept, or had to go, for lack of room.",
+            &unknown_dropped,
         ),
     ];
     let mut text = String::new();

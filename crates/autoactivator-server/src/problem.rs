@@ -140,6 +140,16 @@ impl From<Error> for Problem {
     }
 }
 
+impl From<crate::Error> for Problem {
+    fn from(error: crate::Error) -> Self {
+        match error {
+            crate::Error::Method(error) => error.into(),
+            crate::Error::Features(error) => error.into(),
+            error => Self::unavailable("System", error.to_string()),
+        }
+    }
+}
+
 impl From<autoactivator_data::Error> for Problem {
     fn from(error: autoactivator_data::Error) -> Self {
         match error {

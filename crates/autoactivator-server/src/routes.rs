@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use autoactivator::Model;
+use autoactivator::math::until;
 use autoactivator::model::{Detail, describe, growth as recorded, rows_by_class};
+use autoactivator::{Model, Observer};
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -37,6 +38,7 @@ use crate::log::log;
 use crate::metrics;
 use crate::openapi;
 use crate::problem::Problem;
+use crate::unknown::routes as unknown;
 use crate::unread::{Kept, counted};
 use crate::wanted::Wanted;
 
@@ -68,6 +70,11 @@ pub(crate) fn table() -> Vec<Route> {
         ("post", "/v1/predict", Read, post(predict)),
         ("post", "/v1/explain", Read, post(explain)),
         ("post", "/v1/discover", Read, post(discover)),
+        ("get", "/v1/unknown", Write, get(unknown::count)),
+        ("delete", "/v1/unknown", Write, delete(unknown::dismiss_all)),
+        ("get", "/v1/unknown/groups", Write, get(unknown::groups)),
+        ("post", "/v1/unknown/learn", Write, post(unknown::learn)),
+        ("post", "/v1/unknown/dismiss", Write, post(unknown::dismiss)),
         ("get", "/v1/growth", Read, get(growth)),
         ("get", "/v1/events", Read, get(listen)),
         ("get", "/v1/held-out", Write, get(held_out)),
@@ -118,12 +125,12 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
 
 const JSON: (HeaderName, &str) = (header::CONTENT_TYPE, "application/json");
 
-fn json_response(value: &Value) -> Response {
+pub(crate) fn json_response(value: &Value) -> Response {
     ([JSON], value.to_string()).into_response()
 }
 
 /// Adds to an answer which model gave it.
-fn versioned(mut value: Value, edition: &Edition) -> Value {
+pub(crate) fn versioned(mut value: Value, edition: &Edition) -> Value {
     value["sha256"] = json!(edition.sha256);
     value["version"] = json!(edition.version);
     value
@@ -174,6 +181,7 @@ async fn model(State(app): Shared) -> Response {
     });
     described["held_out"] = json!(app.held_out.is_some());
     described["drift"] = app.drift.as_json();
+    described["unknown"] = json!(app.keeper.as_ref().map(|keeper| keeper.counts().as_json()));
     described["needs_token"] = json!(app.guard.needs_token());
     json_response(&versioned(described, &edition))
 }
@@ -209,17 +217,19 @@ async fn predict(State(app): Shared, Extension(client): Asker, headers: HeaderMa
         let (detail, reject) = (question.detail, question.reject);
         edition.model.check_reject(reject)?;
         answers::check_size(edition.model.classes(), detail, question.input.len(), &app.limits)?;
+        let looks = app.looks(&question.input, reject);
         let x = app.table(
             &edition.model,
             question.input,
             question.features.as_deref(),
             wanted,
         )?;
-        let mut watched = Vec::new();
-        let text = answers::written(edition, &x, detail, reject, wanted, &mut watched)?;
-        if let Some(warning) = app.drift.see(&watched) {
+        let mut seen = answers::Seen::default();
+        let text = answers::written(edition, &x, detail, reject, wanted, &mut seen)?;
+        if let Some(warning) = app.drift.see(&seen.known) {
             app.log.warn(&warning.to_string());
         }
+        app.keep(&x, &seen.unknown, reject, looks.as_ref());
         Ok(([JSON], Body::new(text)).into_response())
     })
     .await
@@ -264,7 +274,8 @@ async fn discover(State(app): Shared, Extension(client): Asker, headers: HeaderM
         let model = &edition.model;
         let x = at_hand.table(model, question.input, question.features.as_deref(), wanted)?;
         wanted.check()?;
-        let found = model.discover(x.rows())?;
+        let given_up = wanted.clone();
+        let found = until(move || given_up.interrupted(), || model.discover(x.rows()))?;
         Ok(json_response(&versioned(answers::grouped(&found), &edition)))
     })
     .await

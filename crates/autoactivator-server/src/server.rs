@@ -32,12 +32,13 @@ use crate::starter::Digits;
 use crate::threads;
 use crate::tokens::{Token, Tokens};
 use crate::turns::Turns;
+use crate::unknown::Keeper;
 use crate::writer::Writer;
 
 /// How long requests in progress may still take when the server is told to stop.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// How long the log may take to write its last lines.
+/// How long what is written aside may take to end.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// Settings of a server.
@@ -71,8 +72,8 @@ pub struct Server {
     address: SocketAddr,
     app: Arc<App>,
     writer: JoinHandle<()>,
-    /// The thread that writes the log, if there is one.
-    logging: Option<JoinHandle<()>>,
+    /// The threads that write the log and keep rows, if there are any.
+    aside: Vec<JoinHandle<()>>,
     room: usize,
     stop: Arc<AtomicBool>,
 }
@@ -114,6 +115,9 @@ impl Server {
         let (file_bytes, digest) = (bytes.len() as u64, sha256(&[&bytes]));
         drop(bytes);
         let journal = Journal::open(file.path(), &digest)?;
+        let kept = limits.unknown_rows > 0;
+        let kept = kept.then(|| Keeper::start(file.path(), &model, &journal, limits));
+        let (keeper, keeping) = kept.transpose()?.unzip();
         let edition = Edition::new(model, journal.version(), file_bytes, digest);
         let current = Arc::new(Current::new(edition));
         let stop = Arc::new(AtomicBool::new(false));
@@ -138,6 +142,7 @@ impl Server {
             held_out: options.held_out.or_else(|| digits.as_ref().map(Digits::held_out)),
             digits,
             metrics: Metrics::default(),
+            keeper,
             drift: Watched::default(),
             log,
             unread: Budget::new(limits.all_answers()),
@@ -154,7 +159,7 @@ impl Server {
             address,
             app,
             writer: writing,
-            logging,
+            aside: logging.into_iter().chain(keeping).collect(),
             room: listen::room_for(limits.connections),
             stop,
         })
@@ -186,9 +191,9 @@ impl Server {
         // Closing all connections drops the last handle of the writer, which then ends.
         self.runtime.shutdown_timeout(LAST_WORDS);
         let _ = self.writer.join();
-        // The last lines, unless nobody reads them.
+        // The last rows that are kept, and the last lines, unless nobody reads them.
         let told = Instant::now();
-        while self.logging.as_ref().is_some_and(|log| !log.is_finished()) && told.elapsed() < LAST_LINES {
+        while !self.aside.iter().all(JoinHandle::is_finished) && told.elapsed() < LAST_LINES {
             thread::sleep(Duration::from_millis(5));
         }
     }

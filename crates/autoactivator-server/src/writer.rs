@@ -245,6 +245,7 @@ impl Desk {
             self.counts.changes.fetch_add(1, Ordering::Relaxed);
             let rows = job.change.n_rows() as u64;
             self.counts.rows.fetch_add(rows, Ordering::Relaxed);
+            job.change.is_done();
             drop(job.answer.send(Ok(job.change.answer(edition, receipt))));
         }
         for job in repeated {

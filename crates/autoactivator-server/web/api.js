@@ -28,6 +28,11 @@ export const api = {
   explain: (body) => ask('/v1/explain', { method: 'POST', body }),
   learn: (body, key) => ask('/v1/learn', { method: 'POST', body, key }),
   unlearn: (body, key) => ask('/v1/unlearn', { method: 'POST', body, key }),
+  unknown: () => ask('/v1/unknown'),
+  unknownGroups: () => ask('/v1/unknown/groups'),
+  nameUnknown: (body, key) => ask('/v1/unknown/learn', { method: 'POST', body, key }),
+  dismissAllUnknown: () => ask('/v1/unknown', { method: 'DELETE' }),
+  dismissUnknown: (ids) => ask('/v1/unknown/dismiss', { method: 'POST', body: { ids } }),
   dropClass: (name) => ask(`/v1/classes/${encodeURIComponent(name)}`, { method: 'DELETE' }),
   /** The stream of changes. It cannot be an EventSource: that sends no token. */
   events: async (signal) => (await reach('/v1/events', { signal })).body,

@@ -14,10 +14,13 @@ export function addressOf(file) {
   return addresses.get(file);
 }
 
-/** The face of what the server gets: {row}, {file} or {text}; `shape` is that of rows of pixels. */
+/**
+ * The face of what the server gets: {row}, {file} or {text}, or of a {picture} that it has kept; `shape` is that of rows of
+ * pixels.
+ */
 export function faceOf(item, shape, words) {
-  if (item.file)
-    return make('img', { className: 'face', src: addressOf(item.file), alt: words, decoding: 'async' });
+  const src = item.file ? addressOf(item.file) : item.picture;
+  if (src) return make('img', { className: 'face', src, alt: words, decoding: 'async' });
   if (item.row && shape) {
     const canvas = make('canvas', { className: 'face pixels', role: 'img', 'aria-label': words });
     requestAnimationFrame(() => showPixels(canvas, item.row, shape));

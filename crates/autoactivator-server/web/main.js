@@ -17,6 +17,7 @@ import { Reader, picture } from './sample.js';
 import { Show } from './show.js';
 import { Tasks } from './tasks.js';
 import { Teach } from './teach.js';
+import { Unknown } from './unknown.js';
 import { Verdict } from './verdict.js';
 
 /** The server's name for the held-out rows of the built-in data set. */
@@ -47,6 +48,7 @@ const teach = new Teach({
   onChange: afterChange,
   builtIn: unlearned,
 });
+const unknown = new Unknown({ shape: () => reader.shape, words, onChange: refresh });
 
 function showAnswer(answer, item, sample) {
   verdict.show(answer, item, sample, { shape: reader.shape, words: words(), classes: model.classes });
@@ -91,6 +93,7 @@ async function reload() {
   await teach.history.read(model);
   teach.refresh();
   allowUnknown();
+  unknown.suit(model);
   await live.again();
 }
 

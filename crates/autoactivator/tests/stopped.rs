@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use autoactivator::math::{Random, Stream, until};
+use autoactivator::math::{Random, Stream, alone, until};
 use autoactivator::{Error, Labels, Model, Table};
 use serde_json::{Value, json};
 
@@ -166,4 +166,15 @@ fn a_long_solve_is_asked_all_the_time() {
         longest.get().as_secs_f64()
     );
     assert!(asked.get() > 2 * nodes / 256, "asked {} times", asked.get());
+}
+
+#[test]
+fn work_that_is_alone_as_a_whole_is_stopped_too() {
+    let model = taught(&json!({}));
+    let (x, _) = rows(60, 7, 5);
+    let stopped = alone(|| until(|| true, || model.discover(x.rows()).map(drop)));
+    assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
+    // Parts that are alone are not: nobody knows about the other parts.
+    let part = until(|| true, || alone(|| model.discover(x.rows()).map(drop)));
+    assert!(part.is_ok(), "{part:?}");
 }

@@ -3,7 +3,6 @@
 //! All rows go by twice: once to find the groups, once to say of each row where it belongs. Between the two, only a sample is
 //! in memory. After Ctrl-C, the rows that were seen are grouped, and what was found so far is written.
 
-mod inbox;
 mod page;
 mod proposal;
 
@@ -18,6 +17,7 @@ use autoactivator_data::{Batch, Part};
 
 use crate::answers::quoted;
 use crate::args::DiscoverArgs;
+use crate::inbox;
 use crate::interrupt;
 use crate::output::{NewFolder, Output, Replace, STANDARD, Writer};
 use crate::progress::RowsBar;
@@ -30,11 +30,10 @@ pub fn discover(args: &DiscoverArgs) -> Result<()> {
     let folder = folder.map(|path| NewFolder::new(path, &inputs)).transpose()?;
     let model = Model::load(&args.model)?;
     let mut discovery = Discovery::new(&model)?;
-    if inbox::is_empty(&args.rows.rows) {
-        say!("{}: there are no rows yet", args.rows.name());
+    let expected = Expected::of(Some(&model), &args.model);
+    let Some(rows) = inbox::open(&args.rows, Part::Test, &expected)? else {
         return Ok(());
-    }
-    let rows = RowSource::open(&args.rows, Part::Test, &Expected::of(Some(&model), &args.model))?;
+    };
     look(&rows, &mut discovery).with_context(|| args.rows.name())?;
     let n_rows = discovery.n_rows();
     if interrupt::requested() {

@@ -97,8 +97,10 @@ pub fn watch(args: &WatchArgs) -> Result<()> {
     if !args.once {
         say!("watching {}: Ctrl-C ends it", args.folder.display());
     }
+    let (mut arrived, mut waiting) = (false, false);
     for batch in Batch::left_in(&args.folder) {
         watch.finish(batch)?;
+        arrived = true;
     }
     let mut arrivals = Arrivals::default();
     arrivals.look(&args.folder)?;
@@ -106,13 +108,21 @@ pub fn watch(args: &WatchArgs) -> Result<()> {
         for ready in arrivals.look(&args.folder)? {
             // What came before there is anything to answer with stays where it is.
             if ready.purpose == Purpose::Answer && watch.model.is_none() {
+                waiting = true;
                 continue;
             }
             if let Some(batch) = Batch::take(&args.folder, &ready)? {
+                arrived = true;
                 watch.finish(batch)?;
             }
         }
         if args.once {
+            let folder = args.folder.display();
+            if waiting && watch.model.is_none() {
+                say!("{folder}/{INBOX}: waits until something has been learned");
+            } else if !arrived {
+                say!("{folder}: nothing has arrived yet");
+            }
             return Ok(());
         }
     }

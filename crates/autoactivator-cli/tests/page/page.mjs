@@ -11,10 +11,11 @@ import { live } from './stories/live.mjs';
 import { looks } from './stories/looks.mjs';
 import { many } from './stories/many.mjs';
 import { photos } from './stories/photos.mjs';
+import { unknown } from './stories/unknown.mjs';
 
 const [program, chromium, backbone, words = ''] = process.argv.slice(2);
 Object.assign(settings, { program, backbone });
-const stories = { ...drawing, ...photos, ...kinds, ...many, ...live, ...access, ...looks };
+const stories = { ...drawing, ...photos, ...kinds, ...many, ...live, ...access, ...unknown, ...looks };
 
 const browser = await launch(chromium);
 let failed = 0;

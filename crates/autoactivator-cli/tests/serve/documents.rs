@@ -37,7 +37,7 @@ fn every_curl_of_the_document_runs() {
         return;
     }
     let place = Workplace::new();
-    let serving = Serving::start(&place, &[]);
+    let serving = Serving::start(&place, &["--keep-unknown", "1000"]);
     let examples = examples();
     assert!(examples.len() > 10, "the document has lost its examples");
     for (command, shown) in examples {

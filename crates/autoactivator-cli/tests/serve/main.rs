@@ -26,6 +26,7 @@ mod serving;
 mod soak;
 mod startup;
 mod texts;
+mod unknown;
 mod versions;
 #[path = "../words/mod.rs"]
 mod words;

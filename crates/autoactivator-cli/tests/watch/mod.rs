@@ -184,10 +184,10 @@ fn what_cannot_be_read_is_put_aside_with_the_reason() {
 fn ctrl_c_ends_it_and_nothing_to_do_is_no_error() {
     let place = Workplace::new();
     place.write("in/inbox/.keep", "");
-    once(&place);
+    assert!(once(&place).contains("in: nothing has arrived yet"));
     assert!(!place.exists("model"));
     place.write("in/inbox/early.csv", without_classes(&clusters(&["a"], 2)));
-    once(&place);
+    assert!(once(&place).contains("in/inbox: waits until something has been learned"));
     assert!(place.exists("in/inbox/early.csv"), "it waits for a model");
     #[cfg(unix)]
     {

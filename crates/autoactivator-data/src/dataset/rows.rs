@@ -9,13 +9,13 @@ use autoactivator::{ImageShape, Labels, Table, counted};
 
 use super::{Dataset, Split, split};
 use crate::batch::Batch;
-use crate::error::{Error, bad};
+use crate::error::{Error, NO_ROWS, bad};
 use crate::table::{Columns, FeatureTable, NO_CLASSES};
 
 /// All rows of a table that carries classes.
 pub(super) fn read_table(path: &Path, columns: &Columns) -> Result<(NamedRows, Option<ImageShape>), Error> {
     let table = FeatureTable::open(path, columns)?;
-    let no_rows = || bad(path, "there are no rows in this file");
+    let no_rows = || bad(path, NO_ROWS);
     let rows = Batch::collect(table.batches()?)?.ok_or_else(no_rows)?;
     let y = rows.y.ok_or_else(|| bad(path, NO_CLASSES))?;
     Ok((NamedRows { x: rows.x, y }, table.shape().image))

@@ -24,4 +24,4 @@ pub use list::names_images;
 pub use pixels::Pixels;
 pub(crate) use resize::square;
 pub use rgb::RgbImage;
-pub use thumbnail::{drawn, thumbnail};
+pub use thumbnail::{drawn, thumbnail, thumbnail_of};

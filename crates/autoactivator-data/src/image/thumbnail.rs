@@ -4,10 +4,8 @@ use std::path::Path;
 
 use autoactivator::ImageShape;
 
-use super::resize::to_size;
-use super::{RgbImage, decode};
+use super::{RgbImage, decode, decode_within};
 use crate::error::{Error, bad};
-use crate::origin::Filter;
 
 /// The longest side of a thumbnail, in pixels.
 const SIDE: u32 = 96;
@@ -18,19 +16,12 @@ const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 /// The image in a file as a `data:` address, at most 96 pixels a side.
 pub fn thumbnail(path: &Path) -> Result<String, Error> {
     let bytes = std::fs::read(path).map_err(|error| bad(path, error.to_string()))?;
-    let image = decode(path, &bytes)?;
-    let longest = image.width().max(image.height());
-    if longest <= SIDE {
-        return Ok(address(&image));
-    }
-    let side = |side: u32| (side * SIDE / longest).max(1);
-    let small = to_size(
-        &image,
-        side(image.width()),
-        side(image.height()),
-        Filter::Bilinear,
-    );
-    Ok(address(&small))
+    Ok(address(&decode(path, &bytes)?.thumbnail(SIDE)))
+}
+
+/// The same of an image that came as bytes, which may take at most `most_bytes` of memory; `name` is its name in errors.
+pub fn thumbnail_of(name: &Path, bytes: &[u8], most_bytes: u64) -> Result<String, Error> {
+    Ok(address(&decode_within(name, bytes, most_bytes)?.thumbnail(SIDE)))
 }
 
 /// A row of pixels as a `data:` address, from its darkest value to its brightest; none unless it has this shape, of one or

@@ -65,7 +65,7 @@ use autoactivator::{ImageShape, check_weights};
 use serde_json::Value;
 
 use crate::batch::{Batch, Batches};
-use crate::error::{Error, bad, io_error};
+use crate::error::{Error, NO_ROWS, bad, io_error};
 use crate::sentences::SentenceBatches;
 pub use answer::AnswerRow;
 pub use arrow::AnswerTable;
@@ -90,9 +90,6 @@ const SENTENCES: usize = 2048;
 
 /// A row with more features than this means a damaged header.
 const MAX_FEATURES: u64 = 1 << 22;
-
-/// The reason to refuse a table without rows.
-const NO_ROWS: &str = "there are no rows in this file";
 
 /// The reason to refuse rows that should carry their classes and do not.
 pub const NO_CLASSES: &str = "the rows carry no classes: choose the column that does with --label";

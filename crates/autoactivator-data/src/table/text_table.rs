@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use autoactivator::check_weights;
 
 use super::reading::Reading;
-use super::{Columns, Content, NO_ROWS, open_content};
-use crate::error::{Error, bad};
+use super::{Columns, Content, open_content};
+use crate::error::{Error, NO_ROWS, bad};
 use crate::sentences::{SentenceBatches, Sentences};
 
 /// The reason to refuse text where only features are taken.

@@ -24,6 +24,7 @@ use crate::client::Client;
 use crate::describe::image_of;
 use crate::edition::Edition;
 use crate::problem::Problem;
+use crate::unknown::Looks;
 use crate::wanted::Wanted;
 use request::{Given, Output};
 
@@ -137,9 +138,12 @@ pub(crate) async fn infer(
     let reply = move |wanted: &Wanted| {
         let question = request::read(json_length, &received.bytes, &at_hand.limits)?;
         edition.model.check_reject(question.asked.reject)?;
+        let looks = looks(&at_hand, &question.given, question.asked.reject);
         let x = rows(&at_hand, &edition.model, question.given, wanted)?;
         reply::check_size(edition.model.classes(), x.rows().len(), &at_hand.limits)?;
-        reply::reply(&name, &edition, &x, &question.asked, wanted)
+        let (reply, unknown) = reply::reply(&name, &edition, &x, &question.asked, wanted)?;
+        at_hand.keep(&x, &unknown, question.asked.reject, looks.as_ref());
+        Ok(reply)
     };
     Ok(app.answer(effort, client, reply).await?)
 }
@@ -194,6 +198,23 @@ fn effort(app: &App, edition: &Edition, n_bytes: usize) -> Effort {
             Effort::of_rows(n_bytes, n_bytes / (2 * width) + 1, edition)
         }
     }
+}
+
+/// What the rows of an input are computed from, if those that are answered "unknown" are kept.
+fn looks<'a>(app: &App, given: &Given<'a>, reject: f64) -> Option<Looks<'a>> {
+    if app.keeper.is_none() || reject == 0.0 {
+        return None;
+    }
+    Some(match (given, takes(app)) {
+        (Given::Items(items), Takes::Images) => Looks::Images(items.clone()),
+        (Given::Items(items), Takes::Texts) => {
+            let texts = items
+                .iter()
+                .map(|item| String::from_utf8_lossy(item).into_owned());
+            Looks::Texts(texts.collect())
+        }
+        (Given::Items(_), Takes::Rows) | (Given::Rows(_), _) => Looks::Rows,
+    })
 }
 
 /// The rows of an input.

@@ -64,15 +64,18 @@ impl Said {
     }
 }
 
-/// Answers a question: JSON, and behind it the tensors that were asked for as bytes.
+/// Answers a question: JSON, and behind it the tensors that were asked for as bytes. Beside it, the rows whose answer is
+/// "unknown".
 pub(super) fn reply(
     name: &str,
     edition: &Edition,
     x: &Table,
     asked: &Asked,
     wanted: &Wanted,
-) -> Result<Response, Problem> {
+) -> Result<(Response, Vec<usize>), Problem> {
     let said = Said::of(edition, x, asked, wanted)?;
+    let is_unknown = |&place: &usize| said.classes[place].is_none();
+    let unknown = (0..said.classes.len()).filter(is_unknown).collect();
     let classes = edition.model.classes();
     let class = |class: &Option<u32>| class.map_or("", |place| classes[place as usize].as_str());
     let named = || said.classes.iter().map(class);
@@ -111,14 +114,15 @@ pub(super) fn reply(
     }
     json.write("]}");
     if asked.outputs.iter().all(|(_, as_bytes)| !as_bytes) {
-        return Ok(([(header::CONTENT_TYPE, "application/json")], Body::new(json)).into_response());
+        let kind = [(header::CONTENT_TYPE, "application/json")];
+        return Ok(((kind, Body::new(json)).into_response(), unknown));
     }
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (JSON_LENGTH, json.len().to_string()),
     ];
     json.append(binary);
-    Ok((headers, Body::new(json)).into_response())
+    Ok(((headers, Body::new(json)).into_response(), unknown))
 }
 
 /// The beginning of the JSON, up to the list of outputs. The order of classes changes as the model learns, so it comes

@@ -1,0 +1,50 @@
+//! Rows that arrive somewhere: that nothing has arrived yet is no mistake.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use autoactivator_data::{Error, Part};
+
+use crate::args::RowsArgs;
+use crate::rows::{Expected, RowSource};
+
+/// The rows; none, which is then said, if there are none yet.
+pub fn open<'a>(args: &'a RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Option<RowSource<'a>>> {
+    let opened = if is_empty(&args.rows) {
+        None
+    } else {
+        let opened = RowSource::open(args, part, expected).map(Some);
+        opened.or_else(|error| {
+            if is_of_no_rows(&error) {
+                Ok(None)
+            } else {
+                Err(error)
+            }
+        })?
+    };
+    if opened.is_none() {
+        say!("{}: there are no rows yet", args.name());
+    }
+    Ok(opened)
+}
+
+fn is_of_no_rows(error: &anyhow::Error) -> bool {
+    let found = error.downcast_ref::<Error>();
+    found.is_some_and(Error::is_of_no_rows)
+}
+
+/// Whether a path is a folder without files, or a file without bytes.
+fn is_empty(path: &Path) -> bool {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => fs::read_dir(path)
+            .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_nothing(&entry.path())))),
+        Ok(found) => found.is_file() && found.len() == 0,
+        Err(_) => false,
+    }
+}
+
+/// A folder without files is nothing; an empty file is something, if only a broken image.
+fn is_nothing(path: &Path) -> bool {
+    path.is_dir() && is_empty(path)
+}
