@@ -43,6 +43,7 @@ mod threads;
 mod tokens;
 mod turns;
 mod unread;
+mod waiting;
 mod wanted;
 mod writer;
 

@@ -16,15 +16,18 @@ thread_local! {
 struct Asked {
     stop: Box<dyn Fn() -> bool>,
     stopped: Cell<bool>,
+    /// Whether all of the work is alone.
+    alone: bool,
 }
 
 /// Does `work` on this thread, which stops within a fraction of a second once `stop` says so: learning, unlearning and
 /// merging then end with [`Error::Interrupted`](crate::Error::Interrupted) and leave the model as it was. `stop` is asked
-/// often, and on this thread alone. Work that is [`alone`](fn@super::alone) is not stopped.
+/// often, and on this thread alone. Pieces of the work that are [`alone`](fn@super::alone) are not stopped.
 pub fn until<R>(stop: impl Fn() -> bool + 'static, work: impl FnOnce() -> R) -> R {
     let asked = Asked {
         stop: Box::new(stop),
         stopped: Cell::new(false),
+        alone: is_alone(),
     };
     let _before = Before(ASKED.replace(Some(Rc::new(asked))));
     work()
@@ -33,12 +36,14 @@ pub fn until<R>(stop: impl Fn() -> bool + 'static, work: impl FnOnce() -> R) -> 
 /// Whether the work of this thread should stop.
 pub(crate) fn is_stopped() -> bool {
     let asked = ASKED.with_borrow(Clone::clone);
-    asked.filter(|_| !is_alone()).is_some_and(|asked| {
-        if !asked.stopped.get() {
-            asked.stopped.set((asked.stop)());
-        }
-        asked.stopped.get()
-    })
+    asked
+        .filter(|asked| asked.alone || !is_alone())
+        .is_some_and(|asked| {
+            if !asked.stopped.get() {
+                asked.stopped.set((asked.stop)());
+            }
+            asked.stopped.get()
+        })
 }
 
 /// Ends a function that may come to nothing, if the work of this thread should stop.
