@@ -353,7 +353,7 @@ impl<'de> Visitor<'de> for Into<'_> {
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
         if self.0.texts.len() == ENTRIES {
-            return Err(E::custom(format!("more than {} texts", ENTRIES)));
+            return Err(E::custom(format!("more than {ENTRIES} texts")));
         }
         self.0.texts.push(text.to_owned());
         Ok(())
