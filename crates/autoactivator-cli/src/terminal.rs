@@ -85,9 +85,11 @@ fn coloured(message: &str) -> Cow<'_, str> {
     }
 }
 
-/// Text with its control characters spelled out, except the ends of lines and tabulators.
+/// Text with its control characters spelled out, except the ends of lines and tabulators, and with those that turn around
+/// the order in which the rest of a line is shown.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let acts = |c: char| c.is_control() && c != '\n' && c != '\t';
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let acts = |c: char| turns(c) || (c.is_control() && c != '\n' && c != '\t');
     if !text.contains(acts) {
         return Cow::Borrowed(text);
     }
@@ -151,8 +153,8 @@ mod tests {
 
     #[test]
     fn control_characters_are_spelled_out_wherever_the_text_is_cut() {
-        let text = "a\u{1b}[31mred\u{9b}\r, ü, 中\tb\n";
-        let expected = "a\\u{1b}[31mred\\u{9b}\\u{d}, ü, 中\tb\n";
+        let text = "a\u{1b}[31mred\u{9b}\r, ü\u{202e}, 中\tb\n";
+        let expected = "a\\u{1b}[31mred\\u{9b}\\u{d}, ü\\u{202e}, 中\tb\n";
         assert_eq!(harmless(text), expected);
         for cut in 0..=text.len() {
             let mut shown = Harmless::new(Vec::new());

@@ -125,6 +125,7 @@ pub(crate) fn written(
             row += 1;
         }
     }
+    wanted.check()?;
     let (sha256, version) = (&edition.sha256, edition.version);
     text.write(&format!("],\"sha256\":\"{sha256}\",\"version\":{version}}}"));
     Ok(text)

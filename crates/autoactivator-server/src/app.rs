@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autoactivator::math::alone;
-use autoactivator::{Labels, Model, Table};
+use autoactivator::math::{alone, until};
+use autoactivator::{Labels, Model, Observer, Table};
 use autoactivator_data::{Encoder, Extractor, Pixels};
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
@@ -192,10 +192,8 @@ impl App {
         let (answer, done) = oneshot::channel();
         self.threads.spawn(move || {
             let _counted = (working, turn);
-            let work = || wanted.check().map_err(Problem::from).and_then(|()| work(&wanted));
-            // A question whose products were divided would, while it waits for the parts, begin to work on others.
             // Work that panics leaves its client without an answer, and nothing else.
-            if let Ok(done) = catch_unwind(AssertUnwindSafe(|| alone(work))) {
+            if let Ok(done) = catch_unwind(AssertUnwindSafe(|| while_wanted(&wanted, work))) {
                 drop(answer.send(done));
             }
         });
@@ -293,6 +291,14 @@ impl App {
     }
 }
 
+/// Does work on this thread for as long as it is wanted. A question whose products were divided would, while it waits for
+/// the parts, begin to work on others.
+fn while_wanted<T>(wanted: &Wanted, work: impl FnOnce(&Wanted) -> Result<T, Problem>) -> Result<T, Problem> {
+    let still = wanted.clone();
+    let work = || wanted.check().map_err(Problem::from).and_then(|()| work(wanted));
+    alone(|| until(move || still.interrupted(), work))
+}
+
 /// Whether a body that is not parsed yet has sentences.
 fn has_texts(bytes: &[u8]) -> bool {
     const FIELD: &[u8] = b"\"texts\"";
@@ -345,5 +351,32 @@ fn in_order(model: &Model, table: Table, features: Option<&[String]>) -> Result<
             let values = table.rows().iter().flat_map(row).collect();
             Ok(Table::new(values, found)?)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn long_work_ends_once_nobody_waits_for_it() {
+        let rows = |at: f32| (0..36).flat_map(move |i| [at + (i % 6) as f32 * 0.01, (i / 6) as f32 * 0.01]);
+        let mut model = Model::new("consolidation", &json!({})).unwrap();
+        let known = Table::new(rows(0.0).chain(rows(1.0)).collect(), 2).unwrap();
+        let names = (0..72).map(|i| ["left", "right"][i / 36]);
+        model
+            .learn(known.rows(), &Labels::from_names(names), &mut ())
+            .unwrap();
+        let asked = Table::new(rows(0.0).chain(rows(0.5)).chain(rows(7.0)).collect(), 2).unwrap();
+        let (wanted, waiting) = Wanted::new();
+        let found = while_wanted(&wanted, |_| Ok(model.discover(asked.rows())?.groups.len()));
+        assert!(found.unwrap() > 0);
+        let given_up = while_wanted(&wanted, |_| {
+            drop(waiting);
+            Ok(model.discover(asked.rows())?.groups.len())
+        });
+        assert_eq!(given_up.unwrap_err().kind, "Timeout");
     }
 }

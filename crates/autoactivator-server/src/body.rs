@@ -12,6 +12,7 @@
 //! ```
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use autoactivator::model::Detail;
 use autoactivator::{Model, Table};
@@ -235,32 +236,32 @@ fn learn_json(bytes: &[u8]) -> Result<Lesson<'static>, Problem> {
     #[serde(deny_unknown_fields)]
     struct Body {
         rows: Option<FlatRows>,
-        texts: Option<Vec<String>>,
-        classes: Vec<String>,
+        texts: Option<Names>,
+        classes: Names,
         weights: Option<Vec<f64>>,
-        features: Option<Vec<String>>,
+        features: Option<Names>,
     }
     let body: Body = from_json(bytes)?;
     Ok(Lesson {
-        input: input(body.rows, body.texts, body.features.as_deref())?,
-        classes: body.classes,
+        input: input(body.rows, body.texts, body.features.is_some())?,
+        classes: body.classes.0,
         weights: body.weights,
-        features: body.features,
+        features: body.features.map(|names| names.0),
     })
 }
 
 /// The rows or the sentences of a body, which has one of them.
 fn input(
     rows: Option<FlatRows>,
-    texts: Option<Vec<String>>,
-    features: Option<&[String]>,
+    texts: Option<Names>,
+    names_columns: bool,
 ) -> Result<Input<'static>, Problem> {
     match (rows, texts) {
         (Some(rows), None) => Ok(Input::Rows(rows.table()?)),
-        (None, Some(_)) if features.is_some() => Err(Problem::bad_request(
+        (None, Some(_)) if names_columns => Err(Problem::bad_request(
             "`features` names the columns of rows: leave it out for `texts`",
         )),
-        (None, Some(texts)) => Ok(Input::Texts(texts)),
+        (None, Some(texts)) => Ok(Input::Texts(texts.0)),
         (Some(_), Some(_)) => Err(Problem::bad_request("give `rows` or `texts`, not both")),
         (None, None) => Err(Problem::bad_request(
             "the JSON cannot be read: missing field `rows`, or `texts` for sentences",
@@ -296,20 +297,20 @@ fn predict_json(bytes: &[u8]) -> Result<Question<'static>, Problem> {
     #[serde(deny_unknown_fields)]
     struct Body {
         rows: Option<FlatRows>,
-        texts: Option<Vec<String>>,
+        texts: Option<Names>,
         top: Option<usize>,
         #[serde(default)]
         proba: bool,
         #[serde(default)]
         reject: f64,
-        features: Option<Vec<String>>,
+        features: Option<Names>,
     }
     let body: Body = from_json(bytes)?;
     Ok(Question {
-        input: input(body.rows, body.texts, body.features.as_deref())?,
+        input: input(body.rows, body.texts, body.features.is_some())?,
         detail: detail(body.top, body.proba)?,
         reject: rate(body.reject)?,
-        features: body.features,
+        features: body.features.map(|names| names.0),
     })
 }
 
@@ -381,11 +382,51 @@ pub(crate) fn from_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Pr
         Some(b'{') => {}
         Some(_) => return Err(Problem::bad_request("the body is not a JSON object: send one")),
     }
-    serde_json::from_slice(bytes).map_err(|error| {
-        let said = |text: String, (type_name, words): (&str, &str)| text.replace(type_name, words);
-        let message = IN_WORDS.into_iter().fold(error.to_string(), said);
-        Problem::bad_request(format!("the JSON cannot be read: {message}"))
-    })
+    serde_json::from_slice(bytes).map_err(|error| unreadable(&error))
+}
+
+/// The problem of a body that cannot be read.
+pub(crate) fn unreadable(error: &serde_json::Error) -> Problem {
+    let said = |text: String, (type_name, words): (&str, &str)| text.replace(type_name, words);
+    let message = IN_WORDS.into_iter().fold(error.to_string(), said);
+    Problem::bad_request(format!("the JSON cannot be read: {message}"))
+}
+
+/// Most entries of a list of names or texts: an entry of a few bytes takes many times as much once it is read.
+pub(crate) const ENTRIES: usize = 1 << 20;
+
+/// A list of at most `N` entries.
+pub(crate) struct Few<T, const N: usize>(pub(crate) Vec<T>);
+
+/// A list of names or texts.
+type Names = Few<String, ENTRIES>;
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = FewVisitor::<T, N>(PhantomData);
+        deserializer.deserialize_seq(read).map(Self)
+    }
+}
+
+struct FewVisitor<T, const N: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for FewVisitor<T, N> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut read = Vec::new();
+        while let Some(entry) = list.next_element()? {
+            if read.len() == N {
+                return Err(A::Error::custom(format!("a list has more than {N} entries")));
+            }
+            read.push(entry);
+        }
+        Ok(read)
+    }
 }
 
 /// Rows of one width, read into one list of values.

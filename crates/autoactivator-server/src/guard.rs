@@ -69,6 +69,7 @@ impl Guard {
     }
 
     fn check_request(&self, client: Client, request: &Request) -> Result<(), Problem> {
+        check_target(request)?;
         // A browser asks what is allowed before it sends the token.
         if self.is_preflight(request) {
             return self.check_host(request.headers());
@@ -207,6 +208,17 @@ fn preflight() -> Response {
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, allowed).into_response()
+}
+
+/// A target may be a whole address, which counts more than the Host header: both must name the same host.
+fn check_target(request: &Request) -> Result<(), Problem> {
+    let host = request.headers().get(header::HOST).map(HeaderValue::as_bytes);
+    match request.uri().authority() {
+        Some(named) if Some(named.as_str().as_bytes()) != host => Err(Problem::bad_request(
+            "the address of the request and its Host header name different hosts: send the same in both",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Whether a host header names this machine as seen from itself.

@@ -64,12 +64,12 @@ impl Journal {
     /// know, because another program has changed it, is the next version.
     pub(crate) fn open(model: &Path, sha256: &str) -> Result<Self, Error> {
         let path = beside(model);
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             read => read.map_err(|cause| failed(&path, cause))?,
         };
-        // The last line may be cut off: the model was not written then.
-        let lines: Vec<Line> = text
+        // The last line may be cut off, or be anything after a power cut: the model was not written then.
+        let lines: Vec<Line> = String::from_utf8_lossy(&bytes)
             .lines()
             .map_while(|line| serde_json::from_str(line).ok())
             .collect();
@@ -133,7 +133,8 @@ impl Journal {
         match (led.first(), lines.last()) {
             (Some(&now), _) => self.now = now.clone(),
             (None, Some(last)) => {
-                self.now.version = 1 + lines.iter().map(|line| line.version).max().unwrap_or(0);
+                let last_version = lines.iter().map(|line| line.version).max();
+                self.now.version = last_version.unwrap_or(0).saturating_add(1);
                 // Nobody can tell any more whether the last line came true: its requests must not count as done.
                 led = led_to(lines, last.before.as_ref().unwrap_or(&last.sha256));
             }
@@ -281,6 +282,13 @@ mod tests {
                 (journal.version(), knows(&journal, 1)),
                 (0, false),
                 "cut at {cut}"
+            );
+            // What was not synced may be anything.
+            fs::write(&path, [&text[..cut], b"\0\xff\xfe {"].concat()).unwrap();
+            assert_eq!(
+                Journal::open(&model, "file 0").unwrap().version(),
+                0,
+                "torn at {cut}"
             );
         }
     }

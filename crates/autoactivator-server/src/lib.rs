@@ -44,6 +44,7 @@ mod tokens;
 mod turns;
 mod unknown;
 mod unread;
+mod waiting;
 mod wanted;
 mod writer;
 

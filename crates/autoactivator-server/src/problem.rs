@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 
 use crate::inference::PREFIX;
 
+/// Longest message that is sent, in characters.
+const LONGEST: usize = 2000;
+
 /// A request that cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -166,10 +169,12 @@ impl From<autoactivator_data::Error> for Problem {
 impl Problem {
     /// The response to a request at this path: clients of the inference protocol expect the message alone.
     pub(crate) fn at(self, path: &str) -> Response {
+        // What was sent may be quoted, however long it is.
+        let message: String = self.message.chars().take(LONGEST).collect();
         let body = if path.starts_with(PREFIX) {
-            json!({ "error": self.message })
+            json!({ "error": message })
         } else {
-            json!({ "error": { "kind": self.kind, "message": self.message } })
+            json!({ "error": { "kind": self.kind, "message": message } })
         };
         self.with(&body)
     }
@@ -195,5 +200,26 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         self.at("/")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+    use tokio::runtime::Builder;
+
+    use super::*;
+
+    #[test]
+    fn no_message_is_as_long_as_what_was_sent() {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        for path in ["/v1/predict", "/v2/models/m/infer"] {
+            let problem = Problem::bad_request("ü".repeat(1 << 20));
+            let body = runtime.block_on(problem.at(path).into_body().collect());
+            let bytes = body.unwrap().to_bytes();
+            let said: Value = serde_json::from_slice(&bytes).unwrap();
+            assert!(said["error"].is_object() || said["error"].is_string());
+            assert!(bytes.len() < 3 * LONGEST, "{path}: {} bytes", bytes.len());
+        }
     }
 }

@@ -414,6 +414,7 @@ async fn held_out(State(app): Shared, Extension(client): Asker) -> Answered {
         if edition.examined.get().is_none() {
             let pixels = image_of(&*edition.model).is_some();
             let examined = held_out.examine(&edition.model, pixels, wanted)?;
+            wanted.check()?;
             let _ = edition.examined.set(versioned(examined, &edition));
         }
         Ok(json_response(edition.examined.get().unwrap_or(&Value::Null)))
@@ -499,10 +500,12 @@ async fn download(
     content: impl FnOnce(&Edition) -> Result<Vec<u8>, Problem> + Send + 'static,
 ) -> Answered {
     let edition = app.edition();
-    let make = move |_: &Wanted| match edition.files[place].get() {
+    let make = move |wanted: &Wanted| match edition.files[place].get() {
         Some(bytes) => Ok(bytes.clone()),
         None => {
             let bytes = Bytes::from(content(&edition)?);
+            // What was stopped on its way is not kept.
+            wanted.check()?;
             Ok(edition.files[place].get_or_init(|| bytes).clone())
         }
     };

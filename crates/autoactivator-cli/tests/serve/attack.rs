@@ -183,6 +183,61 @@ fn send_strange(attack: &Attack) {
     }
 }
 
+/// Bodies of as many entries as fit: each takes a few bytes, and would take many once it is read or answered.
+fn send_many_entries(attack: &Attack) {
+    const BYTES: usize = 30 << 20;
+    let list =
+        |start: &str, entry: &str, end: &str| format!("{start}{}{end}", entry.repeat(BYTES / entry.len()));
+    let row = json!({ "name": "x", "datatype": "FP32", "shape": [100, WIDTH], "data": rows(100) });
+    let bodies = [
+        ("/v1/predict", list(r#"{"texts": ["#, r#""a","#, r#""a"]}"#)),
+        (
+            "/v1/explain",
+            list(r#"{"rows": [[1]], "features": ["#, r#""a","#, r#""a"]}"#),
+        ),
+        (
+            "/label-studio/predict",
+            list(
+                r#"{"label_config": "", "tasks": ["#,
+                r#"{"data":{"":0}},"#,
+                "{}]}",
+            ),
+        ),
+        (
+            "/label-studio/setup",
+            list(r#"{"schema": ""#, "<Choices name='a' toName='b'/>", r#""}"#),
+        ),
+        (
+            "/v2/models/m/infer",
+            list(r#"{"inputs": ["#, r#"{"datatype":"","shape":[]},"#, "{}]}"),
+        ),
+        (
+            "/v2/models/m/infer",
+            list(
+                &format!(r#"{{"inputs": [{row}], "outputs": ["#),
+                r#"{"name":"probabilities"},"#,
+                r#"{"name":"class"}]}"#,
+            ),
+        ),
+    ];
+    while attack.goes_on() {
+        for (path, body) in bodies.iter().take_while(|_| attack.goes_on()) {
+            attack.send("POST", path, &[JSON], body.as_bytes());
+        }
+    }
+}
+
+/// Groupings of many rows, whose clients go away.
+fn group_and_leave(attack: &Attack) {
+    let body = json!({ "rows": rows(4000) }).to_string();
+    let head = head("/v1/discover", &format!("Content-Length: {}", body.len()));
+    while attack.goes_on() {
+        let left = attack.leave_open(&head, body.as_bytes());
+        thread::sleep(Duration::from_secs(1));
+        drop(left);
+    }
+}
+
 /// Everything that can be read, changes without a token, and guesses.
 fn knock(attack: &Attack) {
     let paths = [
@@ -295,6 +350,9 @@ fn whoever_behaves_is_answered_during_an_attack() {
             ask_and_leave,
             stall,
             send_strange,
+            send_many_entries,
+            send_many_entries,
+            group_and_leave,
             knock,
             hold,
         ] {

@@ -229,6 +229,77 @@ fn bodies_that_stall_lock_nobody_out() {
 }
 
 #[test]
+fn when_there_is_no_room_who_stalls_or_rests_makes_room() {
+    let place = Workplace::new();
+    let words = [&["m.aact", "--quiet"], &SMALL[..], &["--max-connections", "20"]].concat();
+    let serving = Serving::start(&place, &words);
+    let stalled = || stall(&serving, "/v1/predict", b"{\"rows\": [[");
+    let rests = || {
+        let mut stream = connect(serving.address).unwrap();
+        let head = format!("GET /health HTTP/1.1\r\nHost: {}\r\n\r\n", serving.address);
+        stream.write_all(head.as_bytes()).unwrap();
+        http::receive(&mut stream).unwrap();
+        stream
+    };
+    let mut open = Vec::new();
+    for _ in 0..30 {
+        open.extend([stalled(), rests()]);
+        assert_eq!(serving.get("/health").status, 200);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_read_takes_no_more_than_a_few_times_its_bytes() {
+    use crate::process::Held;
+
+    const BYTES: usize = 16 << 20;
+    let place = Workplace::new();
+    let serving = with_classes(&place, 2, &[]);
+    let before = Held::by(&serving, &place).peak;
+    let list =
+        |start: &str, entry: &str, end: &str| format!("{start}{}{end}", entry.repeat(BYTES / entry.len()));
+    let (tasks, config) = (r#"{"label_config": "", "tasks": ["#, r#"{"label_config": ""#);
+    for (path, body) in [
+        ("/v1/predict", list(r#"{"texts": ["#, r#""a","#, r#""a"]}"#)),
+        (
+            "/v1/learn",
+            list(r#"{"rows": [[1]], "classes": ["#, r#""a","#, r#""a"]}"#),
+        ),
+        (
+            "/v1/explain",
+            list(r#"{"rows": [[1]], "features": ["#, r#""a","#, r#""a"]}"#),
+        ),
+        (
+            "/label-studio/predict",
+            list(tasks, r#"{"data":{"":0}},"#, "{}]}"),
+        ),
+        (
+            "/label-studio/predict",
+            list(tasks, r#"{"data":{"":[[]]}},"#, "{}]}"),
+        ),
+        ("/label-studio/predict", list(config, "<a", r#"", "tasks": []}"#)),
+        (
+            "/label-studio/setup",
+            list(r#"{"schema": ""#, "<Choices name='a' toName='b'/>", r#""}"#),
+        ),
+        (
+            "/v2/models/m/infer",
+            list(r#"{"inputs": ["#, r#"{"datatype":"","shape":[]},"#, "{}]}"),
+        ),
+        (
+            "/v2/models/m/infer",
+            list(r#"{"inputs": [], "outputs": ["#, r#"{"name":"class"},"#, "{}]}"),
+        ),
+    ] {
+        let refused = serving.send("POST", path, &[JSON], body.as_bytes());
+        let (most, peak) = (6.0 * (BYTES >> 20) as f64, Held::by(&serving, &place).peak);
+        assert!((400..500).contains(&refused.status), "{path}: {refused:?}");
+        assert!(peak - before < most, "{}: {before} to {peak} MB", &body[..60]);
+    }
+}
+
+#[test]
 fn a_flood_of_questions_keeps_no_change_from_being_made() {
     let place = Workplace::new();
     let serving = with_classes(&place, 2, &["--max-body", "1"]);

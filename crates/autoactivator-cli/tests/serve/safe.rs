@@ -121,12 +121,13 @@ fn pages_of_other_sites_are_kept_out_unless_asked() {
 fn a_request_names_one_host() {
     let place = Workplace::new();
     let serving = small(&place, &[]);
-    let ask = |lines: &str| {
+    let get = |target: &str, lines: &str| {
         let mut stream = connect(serving.address).unwrap();
-        let head = format!("GET /health HTTP/1.1\r\nConnection: close\r\n{lines}\r\n");
+        let head = format!("GET {target} HTTP/1.1\r\nConnection: close\r\n{lines}\r\n");
         stream.write_all(head.as_bytes()).unwrap();
         receive(&mut stream).unwrap()
     };
+    let ask = |lines: &str| get("/health", lines);
     for lines in ["", "Host: localhost\r\nHost: localhost\r\n"] {
         let refused = ask(lines);
         assert_eq!(
@@ -136,6 +137,12 @@ fn a_request_names_one_host() {
         );
     }
     assert_eq!(ask("Host: localhost\r\n").status, 200);
+    for (target, status) in [
+        ("http://localhost/health", 200),
+        ("http://evil.example/health", 400),
+    ] {
+        assert_eq!(get(target, "Host: localhost\r\n").status, status, "{target}");
+    }
 }
 
 #[test]

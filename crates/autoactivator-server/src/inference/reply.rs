@@ -105,7 +105,7 @@ pub(super) fn reply(
                 .iter()
                 .for_each(|number| binary.write_bytes(&number.to_le_bytes())),
             (false, Output::Class) => list(&mut json, named().map(|class| json!(class).to_string())),
-            (false, _) => list(&mut json, numbers.iter().map(f32::to_string)),
+            (false, _) => list(&mut json, numbers.iter().map(number)),
         }
         if *as_bytes {
             let size = binary.len() - before;
@@ -141,6 +141,11 @@ fn head(name: &str, edition: &Edition, asked: &Asked) -> String {
     format!(r#"{fields},"outputs":["#)
 }
 
+/// A number in JSON: the smallest ones with an exponent, so that none is longer than [`NUMBER`].
+fn number(number: &f32) -> String {
+    serde_json::to_string(number).unwrap_or_default()
+}
+
 /// Writes a list as the data of a tensor, and ends the tensor.
 fn list(json: &mut Pieces, items: impl Iterator<Item = String>) {
     json.write(r#""data":["#);
@@ -151,4 +156,25 @@ fn list(json: &mut Pieces, items: impl Iterator<Item = String>) {
         json.write(&item);
     }
     json.write("]}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_is_longer_than_was_said_before() {
+        for n in [
+            0.0,
+            0.1,
+            1.0 / 3.0,
+            1e-7,
+            f32::MIN_POSITIVE,
+            1.175_494_2e-38,
+            f32::from_bits(1),
+        ] {
+            let text = number(&n);
+            assert!(text.len() < NUMBER && text.parse::<f32>() == Ok(n), "{text}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ use autoactivator::Table;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
-use crate::body;
+use crate::body::{self, ENTRIES, Few};
 use crate::limits::Limits;
 use crate::problem::Problem;
 
@@ -72,14 +72,16 @@ impl Output {
     }
 }
 
+/// Most tensors in a list.
+const TENSORS: usize = 100;
+
 #[derive(Deserialize)]
 struct Body {
     id: Option<String>,
     #[serde(default)]
     parameters: Parameters,
-    inputs: Vec<Tensor>,
-    #[serde(default)]
-    outputs: Vec<Named>,
+    inputs: Few<Tensor, TENSORS>,
+    outputs: Option<Few<Named, TENSORS>>,
 }
 
 /// Those parameters of requests and tensors that mean something here; clients send others, too.
@@ -124,7 +126,7 @@ pub fn read<'a>(
         .ok_or_else(cut)?;
     let body: Body = body::from_json(json)?;
     let outputs = outputs(&body)?;
-    let Ok([input]) = <[Tensor; 1]>::try_from(body.inputs) else {
+    let Ok([input]) = <[Tensor; 1]>::try_from(body.inputs.0) else {
         return Err(Problem::bad_request(
             "the model has one input: send exactly one tensor",
         ));
@@ -145,7 +147,8 @@ pub fn read<'a>(
 
 fn outputs(body: &Body) -> Result<Vec<(Output, bool)>, Problem> {
     let by_default = body.parameters.binary_data_output;
-    if body.outputs.is_empty() {
+    let named = body.outputs.as_ref().map_or(&[][..], |outputs| &outputs.0);
+    if named.is_empty() {
         return Ok(vec![
             (Output::Class, by_default),
             (Output::Probabilities, by_default),
@@ -166,7 +169,17 @@ fn outputs(body: &Body) -> Result<Vec<(Output, bool)>, Problem> {
         let binary = named.parameters.binary_data.unwrap_or(by_default);
         Ok((found.ok_or_else(unknown)?, binary))
     };
-    body.outputs.iter().map(output).collect()
+    let asked = named.iter().map(output).collect::<Result<Vec<_>, _>>()?;
+    // However often an output is asked for, it would be answered as often.
+    let once = |(place, (output, _)): (usize, &(Output, bool))| {
+        asked[..place].iter().all(|(before, _)| before != output)
+    };
+    if asked.iter().enumerate().all(once) {
+        return Ok(asked);
+    }
+    Err(Problem::bad_request(
+        "an output is asked for twice: name each once",
+    ))
 }
 
 fn refuse_memory(parameters: &Parameters) -> Result<(), Problem> {
@@ -339,6 +352,9 @@ impl<'de> Visitor<'de> for Into<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        if self.0.texts.len() == ENTRIES {
+            return Err(E::custom(format!("more than {ENTRIES} texts")));
+        }
         self.0.texts.push(text.to_owned());
         Ok(())
     }
@@ -445,6 +461,12 @@ mod tests {
                 "there is no row",
             ),
             (r#"{"inputs": []}"#.to_owned(), b"", "exactly one tensor"),
+            (
+                r#"{"inputs": [], "outputs": [{"name": "known"}, {"name": "class"}, {"name": "known"}]}"#
+                    .to_owned(),
+                b"",
+                "asked for twice",
+            ),
             (
                 r#"{"inputs": [], "outputs": [{"name": "label"}]}"#.to_owned(),
                 b"",

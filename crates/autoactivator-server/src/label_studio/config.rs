@@ -2,7 +2,15 @@
 //!
 //! Only tags and their attributes are looked at, in one pass from front to back.
 
+use std::collections::HashMap;
+
 use crate::problem::Problem;
+
+/// Longest interface that is looked at, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// Longest name in an interface, in bytes: every prediction repeats it.
+const LONGEST_NAME: usize = 200;
 
 /// What is labelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +51,18 @@ impl Tag<'_> {
 impl Interface {
     /// The first choices of an interface about a text or an image.
     pub(super) fn of(xml: &str) -> Result<Self, Problem> {
+        if xml.len() > LONGEST {
+            return Err(Problem::too_large(format!(
+                "the labelling interface is longer than {LONGEST} bytes: shorten it"
+            )));
+        }
         let tags = tags(xml);
+        let mut about = HashMap::new();
+        for tag in tags.iter().filter(|tag| ["Text", "Image"].contains(&tag.name)) {
+            if let Some(name) = tag.get("name") {
+                about.entry(name).or_insert(tag);
+            }
+        }
         let missing = || {
             Problem::bad_request(
                 "the labelling interface has no <Choices> about a <Text> or an <Image>: only these can be learned",
@@ -52,9 +71,7 @@ impl Interface {
         let choices = tags.iter().filter(|tag| tag.name == "Choices");
         let mut found = choices.filter_map(|choices| {
             let (from_name, to_name) = (choices.get("name")?, choices.get("toName")?);
-            let about = tags
-                .iter()
-                .find(|tag| ["Text", "Image"].contains(&tag.name) && tag.get("name") == Some(to_name))?;
+            let about = about.get(to_name)?;
             Some(Self {
                 from_name: from_name.to_owned(),
                 to_name: to_name.to_owned(),
@@ -66,7 +83,14 @@ impl Interface {
                 field: about.get("value")?.strip_prefix('$')?.to_owned(),
             })
         });
-        found.next().ok_or_else(missing)
+        let found = found.next().ok_or_else(missing)?;
+        let names = [&found.from_name, &found.to_name];
+        if names.iter().any(|name| name.len() > LONGEST_NAME) {
+            return Err(Problem::too_large(format!(
+                "a name in the labelling interface is longer than {LONGEST_NAME} bytes: shorten it"
+            )));
+        }
+        Ok(found)
     }
 }
 
@@ -139,6 +163,17 @@ mod tests {
         );
         let image = r#"<View><Choices name="c" toName="i"/><Image name="i" value="$image"/></View>"#;
         assert_eq!(Interface::of(image).unwrap().kind, Kind::Image);
+    }
+
+    #[test]
+    fn an_interface_of_many_tags_or_long_names_is_refused_at_once() {
+        let many = "<Choices name='a' toName='b'/><Text name='c' value='$d'/>";
+        assert!(Interface::of(&many.repeat(LONGEST / many.len())).is_err());
+        let long = "a".repeat(LONGEST_NAME + 1);
+        let long = format!("<Choices name='{long}' toName='t'/><Text name='t' value='$t'/>");
+        for xml in [long, "<a".repeat(LONGEST)] {
+            assert_eq!(Interface::of(&xml).unwrap_err().kind, "TooLarge");
+        }
     }
 
     #[test]

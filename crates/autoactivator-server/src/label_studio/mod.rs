@@ -4,6 +4,7 @@
 //! which choices. Nothing is remembered between requests: each of them brings its interface along.
 
 mod config;
+mod field;
 pub mod request;
 
 use std::sync::Arc;
@@ -58,10 +59,12 @@ pub(crate) async fn setup(
 ) -> Answered {
     let limit = app.limits.body_bytes;
     let received = app.read(&app.questions, client, &headers, body, limit).await?;
-    request::setup(&received.content_type, &received.bytes)?;
-    Ok(json_response(
-        &json!({ "model_version": version(&app.edition()) }),
-    ))
+    let edition = app.edition();
+    let reply = move |_: &Wanted| {
+        request::setup(&received.content_type, &received.bytes)?;
+        Ok(json_response(&json!({ "model_version": version(&edition) })))
+    };
+    app.answer(Effort::Much, client, reply).await
 }
 
 /// Predicts the choice for each task.

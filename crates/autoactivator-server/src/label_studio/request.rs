@@ -3,9 +3,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::config::{Interface, Kind};
+use super::field;
 use crate::body;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -117,15 +119,17 @@ pub fn setup(content_type: &str, bytes: &[u8]) -> Result<(), Problem> {
 pub fn tasks(content_type: &str, bytes: &[u8], limits: &Limits) -> Result<Tasks, Problem> {
     #[derive(Deserialize)]
     struct Body {
-        tasks: Vec<Task>,
+        #[serde(rename = "tasks")]
+        _tasks: IgnoredAny,
         label_config: String,
     }
     let body: Body = body::json(content_type, bytes)?;
     let interface = Interface::of(&body.label_config)?;
-    body::check_most(body.tasks.len(), limits)?;
-    let items = body.tasks.iter().enumerate();
+    // Only now is it known which field of the tasks is wanted. All others are passed over, however many there are.
+    let found = field::of_each(bytes, "tasks", &interface.field, limits.rows)?;
+    let items = found.iter().enumerate();
     let items = items
-        .map(|(place, task)| item(&interface, task, place))
+        .map(|(place, text)| item(&interface, text.as_deref(), place))
         .collect::<Result<_, _>>()?;
     Ok(Tasks { interface, items })
 }
@@ -168,7 +172,8 @@ pub fn lesson(content_type: &str, bytes: &[u8], limits: &Limits) -> Result<Lesso
             continue;
         };
         body::check_class(class, limits)?;
-        lesson.items.push(item(&interface, task, place)?);
+        let text = task.data.get(&interface.field).and_then(Value::as_str);
+        lesson.items.push(item(&interface, text, place)?);
         lesson.classes.push(class.to_owned());
         lesson.key += &format!(" {}", annotation.id);
     }
@@ -186,10 +191,12 @@ fn choice<'a>(interface: &Interface, annotation: &'a Annotation) -> Option<&'a s
 }
 
 /// What a task is about.
-fn item(interface: &Interface, task: &Task, place: usize) -> Result<Item, Problem> {
-    let field = &interface.field;
-    let missing = || Problem::bad_request(format!("task {place} has no text in `{}`", shown(field)));
-    let text = task.data.get(field).and_then(Value::as_str).ok_or_else(missing)?;
+fn item(interface: &Interface, text: Option<&str>, place: usize) -> Result<Item, Problem> {
+    let missing = || {
+        let field = shown(&interface.field);
+        Problem::bad_request(format!("task {place} has no text in `{field}`"))
+    };
+    let text = text.ok_or_else(missing)?;
     match interface.kind {
         Kind::Text => Ok(Item::Text(text.to_owned())),
         Kind::Image => image(text, place).map(Item::Image),
@@ -259,6 +266,40 @@ mod tests {
             "project": { "id": 2, "label_config": TEXTS },
         });
         assert_eq!(read(&several).unwrap().classes, ["a", "b"]);
+    }
+
+    #[test]
+    fn other_fields_of_tasks_are_passed_over() {
+        let read = |tasks: &str| {
+            let body = format!(r#"{{"tasks": {tasks}, "label_config": {}}}"#, json!(TEXTS));
+            let limits = Limits {
+                rows: 2,
+                ..Limits::default()
+            };
+            tasks_of(&body, &limits)
+        };
+        let one = Item::Text("a".to_owned());
+        let (first, last) = (
+            r#"{"id": 1, "data": {"ner": "a", "x": [{}]}}"#,
+            r#"{"data": {"": {"ner": "b"}, "ner": "a"}}"#,
+        );
+        assert_eq!(read(&format!("[{first}, {last}]")).unwrap(), [one.clone(), one]);
+        for (wrong, part) in [
+            ("{}".to_owned(), "a list"),
+            ("[[]]".to_owned(), "an object"),
+            ("[1]".to_owned(), "an object"),
+            ("[{}]".to_owned(), "task 0 has no text in `ner`"),
+            (r#"[{"data": {"ner": 1}}]"#.to_owned(), "task 0 has no text"),
+            (format!("[{first}, {first}, {last}]"), "limit of 2"),
+        ] {
+            let error = read(&wrong).unwrap_err();
+            assert!(error.contains(part), "{wrong}: {error}");
+        }
+    }
+
+    fn tasks_of(body: &str, limits: &Limits) -> Result<Vec<Item>, String> {
+        let read = tasks(JSON, body.as_bytes(), limits);
+        read.map(|tasks| tasks.items).map_err(|problem| problem.message)
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn until<R>(stop: impl Fn() -> bool + 'static, work: impl FnOnce() -> R) -> 
 pub(crate) fn is_stopped() -> bool {
     let asked = ASKED.with_borrow(Clone::clone);
     asked
-        .filter(|asked| asked.alone == is_alone())
+        .filter(|asked| asked.alone || !is_alone())
         .is_some_and(|asked| {
             if !asked.stopped.get() {
                 asked.stopped.set((asked.stop)());
