@@ -83,7 +83,7 @@ impl FetchBar {
         Self {
             bar: progress::begin(
                 0,
-                "{bytes}/{total_bytes} [{bytes_per_sec}, {eta} left] {wide_msg}",
+                "{bytes}/{total_bytes} [{bytes_per_sec}, {left} left] {wide_msg}",
             ),
             file: String::new(),
         }

@@ -4,12 +4,13 @@
 //! [`ExamBar`] follows an exam, [`TaskBar`] one task, [`FeaturesBar`] the computation of features. [`begin`] is how every
 //! bar is made.
 
+use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use autoactivator::{Observer, Step, counted};
 use autoactivator_exam::run::Progress;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::interrupt;
 use crate::lines::Lines;
@@ -206,7 +207,7 @@ fn count(unit: &str) -> String {
 
 /// A bar that shows its progress with this template, and the time left.
 fn bar_showing(length: usize, how_far: &str) -> ProgressBar {
-    let bar = begin(length, &format!("{how_far} [{{elapsed}}<{{eta}}] {{wide_msg}}"));
+    let bar = begin(length, &format!("{how_far} [{{elapsed}}<{{left}}] {{wide_msg}}"));
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
@@ -226,7 +227,33 @@ pub fn begin(length: usize, template: &str) -> ProgressBar {
         ""
     };
     if let Ok(style) = ProgressStyle::with_template(&format!("{drawn}{template}")) {
-        bar.set_style(style);
+        bar.set_style(
+            style.with_key("left", |state: &ProgressState, to: &mut dyn Write| {
+                // Where nothing can be shown, nothing is lost.
+                let _ = to.write_str(&left(state.elapsed(), state.pos(), state.len().unwrap_or(0)));
+            }),
+        );
     }
     bar
+}
+
+/// The time left, if the rest takes as long as what is done. The bar's own estimate goes by the last step alone, and grows
+/// without bound while a long one lasts.
+fn left(elapsed: Duration, done: u64, of: u64) -> String {
+    if done == 0 {
+        return "?".to_owned();
+    }
+    let rest = of.saturating_sub(done) as f64 / done as f64;
+    format!("{:#}", HumanDuration(elapsed.mul_f64(rest)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_follows_from_all_that_is_done() {
+        let left = |done| left(Duration::from_secs(60), done, 10);
+        assert_eq!([0, 1, 6, 10].map(left), ["?", "9m", "40s", "0s"]);
+    }
 }

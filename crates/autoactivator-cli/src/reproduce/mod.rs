@@ -32,6 +32,7 @@ use store::{Key, Store};
 use crate::args::DataArgs;
 use crate::dataset;
 use crate::image_args::ImageArgs;
+use crate::interrupt;
 use crate::terminal;
 
 /// Training and test rows with `--quick`.
@@ -173,6 +174,9 @@ fn compute(plans: Vec<Plan>, args: &ReproduceArgs, store: &Store) -> Result<Vec<
         let status = examine(plan, data, store, &mut bar).with_context(|| plan.name.clone());
         if status.is_err() {
             bar.finish();
+            if interrupt::requested() {
+                say!("what is done is kept: the same command goes on from there");
+            }
         }
         statuses[place] = Some(status?);
         let left = bar.left().map_or_else(String::new, |left| format!(", {left}"));

@@ -18,7 +18,7 @@ use autoactivator::{counted, noun_for};
 use super::answers;
 use super::exhibit::Exhibits;
 use super::headline;
-use super::page::{escape, grouped, header, note, page};
+use super::page::{escape, grouped, header, named, note, page};
 use super::table::aligned;
 use crate::evaluation::Evaluation;
 
@@ -64,7 +64,7 @@ pub fn text(evaluation: &Evaluation) -> String {
 
 /// The evaluation as one HTML page; `exhibits` shows the rows of its mistakes.
 pub fn html(evaluation: &Evaluation, exhibits: &Exhibits) -> String {
-    let (tally, data) = (&evaluation.tally, escape(&evaluation.data));
+    let (tally, data) = (&evaluation.tally, named(&evaluation.data));
     let facts = [(tally.n_rows(), "row"), (tally.classes().len(), "class")];
     let facts = facts.map(|(n, what)| format!("<b>{}</b> {}", grouped(n as f64), noun_for(n, what)));
     let strange = evaluation.never_learned();

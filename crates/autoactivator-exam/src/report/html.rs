@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::curves::{figures, growth};
 use super::exhibit::Exhibits;
-use super::page::{escape, grid, grouped, header, page, section};
+use super::page::{escape, grid, grouped, header, named, page, section};
 use super::plot::Plot;
 use super::{
     Line, absent, answers, cost, distinct, headline, heat, lines, n_runs, stream, subject, three_digits,
@@ -52,7 +52,7 @@ const SCALE: &str =
 
 /// The results of an exam as one HTML page; `exhibits` shows the rows of [`mistakes_shown`].
 pub fn html(record: &Record, exhibits: &Exhibits) -> String {
-    let title = format!("{} {}", escape(&record.dataset.name), escape(&record.scenario));
+    let title = format!("{} {}", named(&record.dataset.name), escape(&record.scenario));
     let kept = subject(record).and_then(|subject| Some((subject, subject.answers.as_ref()?)));
     let of = |subject: &Outcome| match record.results.iter().any(|o| o.learner != subject.learner) {
         true => subject.learner.clone(),
@@ -99,7 +99,7 @@ fn head(record: &Record) -> String {
     let facts = facts.map(|(n, what)| format!("<b>{}</b> {}", grouped(n as f64), noun_for(n, what)));
     header(
         "Class-incremental exam",
-        &format!("{} <span>{}</span>", escape(&data.name), escape(&record.scenario)),
+        &format!("{} <span>{}</span>", named(&data.name), escape(&record.scenario)),
         &headline(record),
         &facts,
     )

@@ -1,6 +1,9 @@
 //! What every page of this crate is made of: one self-contained file, no script, no request to anywhere, light or dark
 //! as the reader likes it.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 const STYLE: &str = include_str!("page.css");
 
 /// A whole page around its content.
@@ -25,6 +28,12 @@ pub(super) fn header(kicker: &str, title: &str, headline: &str, facts: &[String]
     format!(
         "<header><p class=\"kicker\">{kicker}</p>\n<h1>{title}</h1>\n{headline}<ul class=\"facts\">{facts}</ul></header>\n"
     )
+}
+
+/// What a data set is called on a page: the last part of its path, since the others are of this machine.
+pub(super) fn named(data: &str) -> String {
+    let last = Path::new(data).file_name().and_then(OsStr::to_str);
+    escape(last.unwrap_or(data))
 }
 
 /// A part of a page under a heading; nothing if there is no content.
@@ -80,6 +89,12 @@ pub(super) fn grouped(count: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn data_is_called_by_the_last_part_of_its_path() {
+        let names = ["/home/me/<zoo>.csv", "photos/", "mnist", "-", ".."].map(named);
+        assert_eq!(names, ["&lt;zoo&gt;.csv", "photos", "mnist", "-", ".."]);
+    }
 
     #[test]
     fn counts_are_grouped() {

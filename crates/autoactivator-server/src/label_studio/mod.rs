@@ -19,21 +19,33 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::answers;
-use crate::app::{App, Effort};
+use crate::app::{App, Effort, Received};
 use crate::body::{self, Input};
 use crate::change::Change;
 use crate::client::Client;
 use crate::edition::Edition;
 use crate::key::Key;
 use crate::problem::Problem;
+use crate::room::Room;
 use crate::routes::submit;
 use crate::wanted::Wanted;
 use config::Interface;
 use request::{Item, Lesson, Tasks};
 
 type Shared = State<Arc<App>>;
-type Asker = Extension<Client>;
+type Sent = (Extension<Client>, HeaderMap, Body);
 type Answered = Result<Response, Problem>;
+
+/// Who sent a request, and what.
+async fn received(
+    app: &App,
+    room: &Room,
+    (Extension(client), headers, body): Sent,
+) -> Result<(Client, Received), Problem> {
+    let limit = app.limits.body_bytes;
+    let received = app.read(room, client, &headers, body, limit).await?;
+    Ok((client, received))
+}
 
 fn json_response(value: &Value) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
@@ -51,14 +63,8 @@ pub(crate) async fn health() -> Response {
 }
 
 /// Label Studio connects: the interface must be one whose labels can be learned.
-pub(crate) async fn setup(
-    State(app): Shared,
-    Extension(client): Asker,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let limit = app.limits.body_bytes;
-    let received = app.read(&app.questions, client, &headers, body, limit).await?;
+pub(crate) async fn setup(State(app): Shared, sent: Sent) -> Answered {
+    let (client, received) = received(&app, &app.questions, sent).await?;
     let edition = app.edition();
     let reply = move |_: &Wanted| {
         request::setup(&received.content_type, &received.bytes)?;
@@ -68,14 +74,8 @@ pub(crate) async fn setup(
 }
 
 /// Predicts the choice for each task.
-pub(crate) async fn predict(
-    State(app): Shared,
-    Extension(client): Asker,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let limit = app.limits.body_bytes;
-    let received = app.read(&app.questions, client, &headers, body, limit).await?;
+pub(crate) async fn predict(State(app): Shared, sent: Sent) -> Answered {
+    let (client, received) = received(&app, &app.questions, sent).await?;
     let (at_hand, edition) = (Arc::clone(&app), app.edition());
     let reply = move |wanted: &Wanted| {
         let tasks = request::tasks(&received.content_type, &received.bytes, &at_hand.limits)?;
@@ -126,14 +126,8 @@ fn chosen(interface: &Interface, class: &str) -> Value {
 }
 
 /// Learns annotations. A webhook that comes again counts once; what is no new annotation teaches nothing.
-pub(crate) async fn webhook(
-    State(app): Shared,
-    Extension(client): Asker,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered {
-    let limit = app.limits.body_bytes;
-    let received = app.read(&app.changes, client, &headers, body, limit).await?;
+pub(crate) async fn webhook(State(app): Shared, sent: Sent) -> Answered {
+    let (client, received) = received(&app, &app.changes, sent).await?;
     let (at_hand, edition) = (Arc::clone(&app), app.edition());
     let read = move |wanted: &Wanted| {
         let lesson = request::lesson(&received.content_type, &received.bytes, &at_hand.limits)?;

@@ -4,83 +4,39 @@
 //! Zhuang et al., "ACIL: analytic class-incremental learning with absolute memorization and privacy protection", NeurIPS 2022.
 //! Its recursion (Theorem 1) keeps (HᵀH + γI)⁻¹; here HᵀH itself is kept, which gives the same weights.
 
-use autoactivator::math::Matrix;
-use autoactivator::{Error, Rows, Size};
+use autoactivator::Error;
+use autoactivator::math::Random;
 
-use super::super::scored::{Baseline, Fit, Lesson, LinearScores};
-use super::ridge::{ReluNodes, RidgeSums};
+use super::super::scored::{Baseline, Lesson};
+use super::ridge::{Recipe, ReluNodes, ReluRidge};
 
 /// γ, as in the published program.
 const RIDGE: f32 = 0.1;
 
 /// Analytic class-incremental learning.
-pub type Acil = Baseline<Analytic>;
+pub type Acil = Baseline<ReluRidge<Analytic>>;
 
-/// Fits the scores of [`Acil`].
+/// The recipe of [`Acil`].
 #[derive(Clone, Debug)]
-pub struct Analytic {
-    n_nodes: usize,
-    seed: u64,
-    nodes: Option<ReluNodes>,
-    sums: RidgeSums,
-    scores: LinearScores,
-}
+pub struct Analytic;
 
-impl Acil {
-    /// With so many nodes.
-    pub fn new(n_nodes: usize, seed: u64) -> Self {
-        Self::around(Analytic {
-            n_nodes,
-            seed,
-            nodes: None,
-            sums: RidgeSums::new(0),
-            scores: LinearScores::default(),
-        })
-    }
-}
-
-impl Fit for Analytic {
+impl Recipe for Analytic {
     const NAME: &'static str = "acil";
+    const HIGHEST: f32 = RIDGE;
 
-    fn fit(&mut self, lesson: &Lesson<'_>) -> Result<(), Error> {
-        let n_features = lesson.x.n_features();
-        if self.nodes.is_none() {
-            self.sums = RidgeSums::new(self.n_nodes);
-        }
-        let (n_nodes, seed) = (self.n_nodes, self.seed);
-        let scope = 1.0 / (n_features as f32).sqrt();
-        let draw = || ReluNodes::draw(n_features, n_nodes, seed, |random| random.symmetric(scope));
-        let nodes = self.nodes.get_or_insert_with(draw);
-        self.sums.add(nodes, lesson.x, lesson.places, lesson.n_classes);
-        lesson.go_on()?;
-        let weights = self.sums.solve(RIDGE).ok_or_else(|| Error::NotSolvable {
-            place: "ACIL".to_owned(),
-            ridge: f64::from(RIDGE),
-        })?;
-        self.scores = LinearScores::plain(weights);
-        Ok(())
+    fn weight(random: &mut Random, n_features: usize) -> f32 {
+        random.symmetric(1.0 / (n_features as f32).sqrt())
     }
 
-    fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
-        let nodes = self.nodes.as_ref().ok_or(Error::NothingLearned)?;
-        Ok(self.scores.of(nodes.outputs(x).view()))
-    }
-
-    fn size(&self) -> Size {
-        let floats = self.nodes.as_ref().map_or(0, ReluNodes::n_floats) + self.scores.weights.values().len();
-        Size {
-            nodes: self.n_nodes,
-            model_floats: floats,
-            memory_floats: self.sums.n_floats(),
-            multiply_adds: floats,
-        }
+    fn constant(_: &ReluNodes, _: &Lesson<'_>, _: u64) -> Result<f32, Error> {
+        Ok(RIDGE)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use autoactivator::math::product;
-    use autoactivator::{Labels, Learner};
+    use autoactivator::math::{Matrix, product};
+    use autoactivator::{Labels, Learner, Rows};
 
     use super::*;
 

@@ -6,11 +6,11 @@
 //! all sums so far are solved with it. Rows are shuffled first, since those of a data set may be sorted. Of a task with more than
 //! 5,000 rows, 5,000 choose.
 
+use autoactivator::Error;
 use autoactivator::math::{Cholesky, Matrix, Random, Stream, product};
-use autoactivator::{Error, Rows, Size};
 
-use super::super::scored::{Baseline, Fit, Lesson, LinearScores};
-use super::ridge::{ReluNodes, RidgeSums};
+use super::super::scored::{Baseline, Lesson};
+use super::ridge::{Recipe, ReluNodes, ReluRidge};
 
 /// Exponents of the ridge constants that are tried.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -8..=8;
@@ -19,28 +19,28 @@ const EXPONENTS: std::ops::RangeInclusive<i32> = -8..=8;
 const CHOOSING: usize = 5000;
 
 /// RanPAC's recipe.
-pub type RanPac = Baseline<RandomProjection>;
+pub type RanPac = Baseline<ReluRidge<RandomProjection>>;
 
-/// Fits the scores of [`RanPac`].
+/// The recipe of [`RanPac`].
 #[derive(Clone, Debug)]
-pub struct RandomProjection {
-    n_nodes: usize,
-    seed: u64,
-    nodes: Option<ReluNodes>,
-    sums: RidgeSums,
-    scores: LinearScores,
-}
+pub struct RandomProjection;
 
-impl RanPac {
-    /// With so many nodes.
-    pub fn new(n_nodes: usize, seed: u64) -> Self {
-        Self::around(RandomProjection {
-            n_nodes,
-            seed,
-            nodes: None,
-            sums: RidgeSums::new(0),
-            scores: LinearScores::default(),
-        })
+impl Recipe for RandomProjection {
+    const NAME: &'static str = "ranpac";
+    // What is large enough for a few rows may be too small for the precision of all sums.
+    const HIGHEST: f32 = 1e8;
+
+    fn weight(random: &mut Random, _: usize) -> f32 {
+        random.normal()
+    }
+
+    fn constant(nodes: &ReluNodes, lesson: &Lesson<'_>, seed: u64) -> Result<f32, Error> {
+        let mut order: Vec<usize> = (0..lesson.x.len()).collect();
+        Random::new(seed, Stream::Validation { task: lesson.task }).shuffle(&mut order);
+        order.truncate(CHOOSING);
+        let places: Vec<u32> = order.iter().map(|&i| lesson.places[i]).collect();
+        let h = nodes.outputs(lesson.x.gather(&order).rows());
+        choose(&h, &places, lesson.n_classes, lesson)
     }
 }
 
@@ -58,7 +58,7 @@ fn choose(h: &Matrix<f32>, places: &[u32], n_classes: usize, lesson: &Lesson<'_>
     let gram = product(fitted, fitted.t());
     let across = product(judged, fitted.t());
     let (y, wanted) = (y(0, n), y(n, h.n_rows() - n));
-    let mut best = (f64::INFINITY, 10.0_f32.powi(*EXPONENTS.end()));
+    let mut best = (f64::INFINITY, RandomProjection::HIGHEST);
     for exponent in EXPONENTS {
         lesson.go_on()?;
         let ridge = 10.0_f32.powi(exponent);
@@ -76,60 +76,11 @@ fn choose(h: &Matrix<f32>, places: &[u32], n_classes: usize, lesson: &Lesson<'_>
     Ok(best.1)
 }
 
-impl Fit for RandomProjection {
-    const NAME: &'static str = "ranpac";
-
-    fn fit(&mut self, lesson: &Lesson<'_>) -> Result<(), Error> {
-        if self.nodes.is_none() {
-            self.sums = RidgeSums::new(self.n_nodes);
-        }
-        let (n_features, n_nodes, seed) = (lesson.x.n_features(), self.n_nodes, self.seed);
-        let draw = || ReluNodes::draw(n_features, n_nodes, seed, Random::normal);
-        let nodes = self.nodes.get_or_insert_with(draw);
-        self.sums.add(nodes, lesson.x, lesson.places, lesson.n_classes);
-        let mut order: Vec<usize> = (0..lesson.x.len()).collect();
-        Random::new(seed, Stream::Validation { task: lesson.task }).shuffle(&mut order);
-        order.truncate(CHOOSING);
-        let places: Vec<u32> = order.iter().map(|&i| lesson.places[i]).collect();
-        let h = nodes.outputs(lesson.x.gather(&order).rows());
-        let mut ridge = choose(&h, &places, lesson.n_classes, lesson)?;
-        // What is large enough for a few rows may be too small for the precision of all sums.
-        let highest = 10.0_f32.powi(*EXPONENTS.end());
-        let weights = loop {
-            lesson.go_on()?;
-            match self.sums.solve(ridge) {
-                Some(weights) => break weights,
-                None if ridge < highest => ridge *= 10.0,
-                None => {
-                    return Err(Error::NotSolvable {
-                        place: "RanPAC".to_owned(),
-                        ridge: f64::from(ridge),
-                    });
-                }
-            }
-        };
-        self.scores = LinearScores::plain(weights);
-        Ok(())
-    }
-
-    fn scores(&self, x: Rows<'_>) -> Result<Matrix<f32>, Error> {
-        let nodes = self.nodes.as_ref().ok_or(Error::NothingLearned)?;
-        Ok(self.scores.of(nodes.outputs(x).view()))
-    }
-
-    fn size(&self) -> Size {
-        let floats = self.nodes.as_ref().map_or(0, ReluNodes::n_floats) + self.scores.weights.values().len();
-        Size {
-            nodes: self.n_nodes,
-            model_floats: floats,
-            memory_floats: self.sums.n_floats(),
-            multiply_adds: floats,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use autoactivator::Rows;
+
+    use super::super::ridge::RidgeSums;
     use super::*;
 
     /// The choice among rows is that among nodes, (HᵀH + λI)⁻¹ HᵀY, tried with every constant.
