@@ -77,7 +77,7 @@ def options(path: Path) -> str:
 def http(document: dict) -> str:
     """Every route: who may use it, what it takes, and what it answers."""
     lines = ["# HTTP", "", document["info"].get("description", ""), ""]
-    lines += ["From the OpenAPI document, which a server has at `/openapi.json`. [Teach it live](../server.md) has examples.", ""]
+    lines += ["From the OpenAPI document, which a server has at `/openapi.json`. [The server](../server.md) has examples.", ""]
     for path, methods in document["paths"].items():
         for method, route in methods.items():
             if method in {"get", "post", "put", "delete", "patch"}:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ __all__ = [
     "data",
     "deal",
     "metrics",
+    "program",
     "protocol",
     "run",
     "sha256",
@@ -121,6 +122,7 @@ class Encoder:
 
 def add_up(partials: list[bytes], single: bool) -> bytes: ...
 def sha256(path: _Path) -> str: ...
+def program(words: Sequence[str]) -> NoReturn: ...
 def run(
     name: str,
     sections: list[str],

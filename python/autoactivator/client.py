@@ -229,7 +229,7 @@ class Client:
         return np.array([labels.get(name) for name in found], dtype=object if reject > 0 else None)
 
     def discover(self, X: Rows) -> discovery.Groups:
-        """Group rows that look like no known class: what might be new?
+        """Find new classes: group rows that look like no known class.
 
         Parameters
         ----------

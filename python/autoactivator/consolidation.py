@@ -281,7 +281,7 @@ class Consolidation(Rejecting):
         return self._merge(other, base)
 
     def suspect(self, X: Rows, y: Labels, count: int | None = None) -> Suspects:
-        """Rank rows by how little their labels are believed: wrong labels come first.
+        """Find wrong labels: rank rows by how doubtful their labels are.
 
         A row that the model has learned is judged as if it had not, without learning anything again. The model stays as it
         is.
@@ -346,7 +346,7 @@ class Consolidation(Rejecting):
         return self._ask("ask_for", X, count).astype(np.intp)
 
     def discover(self, X: Rows) -> discovery.Groups:
-        """Group rows that look like no known class: what might be new?
+        """Find new classes: group rows that look like no known class.
 
         The model is not changed. Learn a group under a name of your own to make it a class.
 

@@ -1,7 +1,8 @@
 //! The compiled half of the Python package: arrays in, a call to the method or the exam, arrays out.
 //!
 //! [`model::Model`] is the base of the estimators in `autoactivator/`; `exam` is behind `autoactivator.cil`, `partial`
-//! behind `autoactivator.distributed`. Nothing is decided here: defaults, checks and messages come from the crates.
+//! behind `autoactivator.distributed`, and `program` is the command line. Nothing is decided here: defaults, checks and
+//! messages come from the crates.
 
 mod arrays;
 mod encoder;
@@ -10,6 +11,7 @@ mod exam;
 mod model;
 mod parameters;
 mod partial;
+mod program;
 mod threads;
 mod work;
 
@@ -26,6 +28,8 @@ mod _core {
     use crate::model::Model;
     #[pymodule_export]
     use crate::partial::{Share, add_up, sha256};
+    #[pymodule_export]
+    use crate::program::program;
 
     /// Maximum number of rows of a task that the pool is made from.
     #[pymodule_export]

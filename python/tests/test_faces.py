@@ -282,7 +282,7 @@ def test_sections_and_arguments_over_an_experiment_file(command_line, tmp_path):
             r"bad\.toml: entrant 'reactivation': parameters of reactivation: unknown field `t_maxx`",
         ),
         ("backbones = ['vit.onnx']", r"bad\.toml: Python does not compute features of images"),
-        ("pictures = 100", "draws pictures and is no exam"),
+        ("pictures = 100", "draws pictures and evaluates nothing"),
     ],
 )
 def test_the_place_of_an_error_in_an_experiment_file(text, message, tmp_path):

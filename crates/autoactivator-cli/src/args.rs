@@ -59,11 +59,11 @@ pub enum Command {
     Predict(PredictArgs),
     /// Evaluate a model file on rows whose class is known
     Eval(EvalArgs),
-    /// Rank rows by how little their label is believed: wrong labels come first
+    /// Find wrong labels: rank rows by how doubtful their label is
     Suspect(SuspectArgs),
     /// Choose the rows that are most worth a label
     Ask(AskArgs),
-    /// Group rows that look like no known class: what might be new?
+    /// Find new classes: group rows that look like no known class
     Discover(DiscoverArgs),
     /// Learn what arrives in class folders, and predict what arrives in an inbox
     Watch(WatchArgs),
@@ -71,7 +71,7 @@ pub enum Command {
     Features(FeaturesArgs),
     /// Show what a model file holds
     Inspect(InspectArgs),
-    /// Build one memory in many places: make the pool, sum the parts, add the sums
+    /// Learn on many machines: make the pool, sum the parts, add the sums
     #[command(subcommand)]
     Memory(MemoryCommand),
     /// Add up the memories of several model files that share one pool
@@ -82,10 +82,10 @@ pub enum Command {
     DropClass(DropClassArgs),
     /// Rename a class
     RenameClass(RenameClassArgs),
-    /// Write only what predicts: recruited nodes and readout, without the memory
+    /// Write a smaller model, or ONNX: it predicts, but cannot learn
     Export(ExportArgs),
     #[cfg(feature = "server")]
-    /// Teach it live: learn and predict over HTTP, with a page to draw on
+    /// Serve a model: learn and predict over HTTP, with a page to teach it
     Serve(ServeArgs),
     #[cfg(feature = "server")]
     /// Make a token for serve

@@ -207,7 +207,7 @@ fn setting(
         let name = section.map_or_else(|| name.to_owned(), |section| format!("{section}.{name}"));
         let known: Vec<String> = KEYS.iter().map(Key::spelled).collect();
         bail!(
-            "{file}: `{name}` is no setting; those that can be set are {}",
+            "{file}: `{name}` is not a setting; those that can be set are {}",
             known.join(", ")
         );
     };

@@ -159,7 +159,7 @@ impl<'a> ComputedSet<'a> {
             Outline::of_classes(train.iter().map(String::as_str), test.iter().map(String::as_str));
         if let [only] = &outline.classes[..] {
             let (path, class) = (self.rows.name(), &only.name);
-            bail!("{path}: there is only one class ('{class}'): an exam needs at least two");
+            bail!("{path}: there is only one class ('{class}'): at least two are needed");
         }
         outline.n_features = self.train.computed_features();
         outline.image = self.train.image();

@@ -165,13 +165,13 @@ fn a_wrong_configuration_is_an_error_that_names_file_and_key() {
     for (text, expected) in [
         (
             "colour = 1\n",
-            "`colour` is no setting; those that can be set are data-dir, ",
+            "`colour` is not a setting; those that can be set are data-dir, ",
         ),
         (
             "[predict]\nreject = 2\n",
             "`predict.reject` is '2': expected a number from 0 to 1",
         ),
-        ("[predict]\nnodes = 2\n", "`predict.nodes` is no setting"),
+        ("[predict]\nnodes = 2\n", "`predict.nodes` is not a setting"),
         (
             "runtime = \"gpu\"\n",
             "`runtime` is 'gpu': runtime is 'gpu', but must be auto",

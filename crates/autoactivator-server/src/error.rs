@@ -37,7 +37,7 @@ pub enum Error {
 
     /// A token that cannot be sent in a header.
     #[error(
-        "the token has characters that are no letters, digits or signs of ASCII: make one with `autoactivator token`"
+        "the token has characters that are not letters, digits or signs of ASCII: make one with `autoactivator token`"
     )]
     OddToken,
 

@@ -121,7 +121,7 @@ fn class_names<'a>(path: &Path, labels: impl Iterator<Item = &'a String>) -> Res
         [] => Err(bad(path, "there are no rows")),
         [only] => Err(bad(
             path,
-            format!("there is only one class ('{only}'): an exam needs at least two"),
+            format!("there is only one class ('{only}'): at least two are needed"),
         )),
         _ => {
             names.sort_by(|a, b| natural_order(a, b));

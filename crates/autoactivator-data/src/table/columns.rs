@@ -54,7 +54,7 @@ impl Columns {
         }
         Err(bad(
             path,
-            "is no table: --label, --columns, --text and --id choose columns of a table",
+            "is not a table: --label, --columns, --text and --id choose columns of a table",
         ))
     }
 

@@ -46,7 +46,7 @@ impl fmt::Display for ClassColumn {
             Choice::Asked => "as asked",
             Choice::Named => "by its name",
             Choice::Last => "the last one",
-            Choice::Other => "the only one that is no feature",
+            Choice::Other => "the only one that is not a feature",
             Choice::BesideText => "the only one beside the text",
         };
         write!(f, "{} ({why})", self.name)

@@ -221,7 +221,7 @@ impl Experiment {
         match self.pictures.or(self.given_thresholds) {
             None => Ok(()),
             Some(_) => {
-                let reason = "it draws pictures and is no exam: give it to `autoactivator reproduce`";
+                let reason = "it draws pictures and evaluates nothing: give it to `autoactivator reproduce`";
                 Err(Error::experiment("", &reason))
             }
         }
@@ -308,7 +308,7 @@ fn nobody(left_out: &[Absence]) -> String {
         .iter()
         .map(|absence| format!("{}: {}", absence.learner, absence.reason))
         .collect();
-    format!("no learner can take part in this exam: {}", reasons.join("; "))
+    format!("no learner can take part: {}", reasons.join("; "))
 }
 
 /// Whether a name is that of an experiment file.

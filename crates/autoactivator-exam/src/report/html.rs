@@ -98,7 +98,7 @@ fn head(record: &Record) -> String {
     ];
     let facts = facts.map(|(n, what)| format!("<b>{}</b> {}", grouped(n as f64), noun_for(n, what)));
     header(
-        "Class-incremental exam",
+        "Class-incremental learning",
         &format!("{} <span>{}</span>", named(&data.name), escape(&record.scenario)),
         &headline(record),
         &facts,

@@ -281,7 +281,7 @@ fn numbers(kind: &str, bytes: &[u8]) -> Result<Vec<f32>, Problem> {
         "UINT64" => each(bytes, |b| u64::from_le_bytes(b) as f32),
         _ => return Err(unknown_kind()),
     };
-    found.ok_or_else(|| Problem::bad_request(format!("the bytes are no whole number of {kind}")))
+    found.ok_or_else(|| Problem::bad_request(format!("the bytes are not a whole number of {kind}")))
 }
 
 /// Elements of BYTES: each begins with its length, in four bytes.

@@ -43,7 +43,7 @@ pub(super) fn headline(chapters: &[Chapter]) -> String {
     let mut sentences = Vec::new();
     if all.compared > 0 {
         sentences.push(format!(
-            "{} of {} that the paper prints for its own learner come out at least as good under {PAPERS}, its kind of exam.",
+            "{} of {} that the paper prints for its own learner come out at least as good under {PAPERS}, its kind of protocol.",
             all.as_good,
             counted(all.compared, "figure")
         ));
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(
             headline(&chapters),
             "1 of 1 figure that the paper prints for its own learner come out at least as good under task-batch=all, \
-             its kind of exam. 1 experiment could not be run here."
+             its kind of protocol. 1 experiment could not be run here."
         );
         let short = summary(&reproduction);
         assert!(short.contains("Table 1\ndata "), "{short}");

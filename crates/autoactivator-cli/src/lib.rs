@@ -1,5 +1,7 @@
 //! The command line of AutoActivator: parses arguments, calls the method or the exam, and prints the answer.
 //!
+//! [`main`] is all of it. The program calls it, and so does the script that the Python package installs.
+//!
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted.
 
 #[macro_use]
@@ -56,7 +58,7 @@ mod texts;
 mod token;
 mod watch;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 use std::time::Instant;
 
 use clap::FromArgMatches;
@@ -65,29 +67,32 @@ use args::{Cli, Command};
 use autoactivator::math::until;
 use config::Config;
 
-fn main() -> ExitCode {
+/// Runs the command that these words name, of which the first is the program itself. Returns the exit code. Help, and words
+/// that make no sense, end the process here.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::listen();
     leave_readers_quiet();
     let started = Instant::now();
-    let done = understood().and_then(|cli| until(interrupt::requested, || execute(&cli.command)));
+    let words: Vec<OsString> = words.into_iter().collect();
+    let done = understood(&words).and_then(|cli| until(interrupt::requested, || execute(&cli.command)));
     match done {
         Ok(()) => {
             detail!("done in {:.2} s", started.elapsed().as_secs_f64());
-            ExitCode::SUCCESS
+            0
         }
-        Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if broken_pipe(&error) => 0,
         Err(error) => {
             warn!("error: {}", message(&error));
-            ExitCode::from(if interrupt::happened() { 130 } else { 2 })
+            if interrupt::happened() { 130 } else { 2 }
         }
     }
 }
 
 /// What the user typed, with the defaults of the configuration file. Help, and words that make no sense, end the program
 /// here, whatever that file holds.
-fn understood() -> anyhow::Result<Cli> {
+fn understood(words: &[OsString]) -> anyhow::Result<Cli> {
     let command = short_help::command;
-    let given = command().get_matches();
+    let given = command().get_matches_from(words);
     let cli = Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit());
     terminal::speak(cli.manners.voice());
     if !cli.command.takes_defaults() {
@@ -97,7 +102,7 @@ fn understood() -> anyhow::Result<Cli> {
         return Ok(cli);
     };
     detail!("configuration: {}", config.path().display());
-    let given = config.defaults(command()).get_matches();
+    let given = config.defaults(command()).get_matches_from(words);
     Ok(Cli::from_arg_matches(&given).unwrap_or_else(|error| error.exit()))
 }
 
