@@ -18,6 +18,9 @@ use crate::params::Precision;
 /// Rows that wait at most until they are added to the triangle.
 const WAITING: usize = 64;
 
+/// Columns that are passed on together.
+const COLUMNS: usize = 64;
+
 /// Nodes for each row of a factor, at least: with fewer, a triangle is no larger.
 const NODES_PER_ROW: usize = 2;
 
@@ -226,6 +229,15 @@ impl Gram {
         self.waiting.iter().for_each(|waiting| waiting.add(j, column));
     }
 
+    /// Passes all columns on, some at a time, so that threads share the work of adding what waits.
+    fn each_column(&self, to: &mut dyn FnMut(&[f64])) {
+        for start in (0..self.n_nodes).step_by(COLUMNS) {
+            let some = start..self.n_nodes.min(start + COLUMNS);
+            let columns: Vec<Vec<f64>> = some.into_par_iter().map(|j| self.column(j)).collect();
+            columns.iter().for_each(|column| to(column));
+        }
+    }
+
     /// Adds rows that wait; the matrix stays the same.
     pub(super) fn settle(&mut self) {
         if self.waiting.is_empty() {
@@ -414,7 +426,7 @@ impl Numbers for Gram {
         match &self.form {
             Form::Factor(factor) => factor.packed().for_each(to),
             Form::Triangle(triangle) if self.waiting.is_empty() => to(triangle.values()),
-            Form::Triangle(_) => (0..self.n_nodes).for_each(|j| to(&self.column(j))),
+            Form::Triangle(_) => self.each_column(to),
         }
     }
 }
