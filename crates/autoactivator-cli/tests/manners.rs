@@ -205,7 +205,7 @@ fn a_wrong_configuration_is_an_error_that_names_file_and_key() {
 #[test]
 fn the_doctor_says_what_is_here() {
     let place = Workplace::new();
-    place.write("cache/autoactivator/features/one", [0; 2_000_000]);
+    place.write("cache/autoactivator/features/one", vec![0; 2_000_000]);
     place.write("data/mnist/rows.txt", "");
     let told = place.succeed(&["doctor", "--data-dir", "data"]).stdout;
     for part in [
