@@ -20,6 +20,10 @@ use crate::rows::{Expected, RowSource};
 use crate::shown::shown;
 
 pub fn ask(args: &AskArgs) -> Result<()> {
+    inbox::settled(&args.rows, choose(args))
+}
+
+fn choose(args: &AskArgs) -> Result<()> {
     let inputs = [args.model.as_path(), args.rows.rows.as_path()];
     let place = |path: &Path| Output::new(path, &inputs, Replace::Files);
     let output = place(args.output.as_deref().unwrap_or(Path::new(STANDARD)))?;

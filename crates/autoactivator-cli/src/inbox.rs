@@ -9,29 +9,33 @@ use autoactivator_data::{Error, Part};
 use crate::args::RowsArgs;
 use crate::rows::{Expected, RowSource};
 
-/// The rows; none, which is then said, if there are none yet.
+/// The rows; none, which is then said, if nothing is there.
 pub fn open<'a>(args: &'a RowsArgs, part: Part, expected: &Expected<'_>) -> Result<Option<RowSource<'a>>> {
-    let opened = if is_empty(&args.rows) {
-        None
-    } else {
-        let opened = RowSource::open(args, part, expected).map(Some);
-        opened.or_else(|error| {
-            if is_of_no_rows(&error) {
-                Ok(None)
-            } else {
-                Err(error)
-            }
-        })?
-    };
-    if opened.is_none() {
-        say!("{}: there are no rows yet", args.name());
+    if is_empty(&args.rows) {
+        tell(args);
+        return Ok(None);
     }
-    Ok(opened)
+    RowSource::open(args, part, expected).map(Some)
+}
+
+/// What became of work on rows. That a table has none, which may show only when it is read, is said and no mistake.
+pub fn settled(args: &RowsArgs, done: Result<()>) -> Result<()> {
+    match done {
+        Err(error) if is_of_no_rows(&error) => {
+            tell(args);
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+fn tell(args: &RowsArgs) {
+    say!("{}: there are no rows yet", args.name());
 }
 
 fn is_of_no_rows(error: &anyhow::Error) -> bool {
-    let found = error.downcast_ref::<Error>();
-    found.is_some_and(Error::is_of_no_rows)
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<Error>());
+    causes.any(Error::is_of_no_rows)
 }
 
 /// Whether a path is a folder without files, or a file without bytes.

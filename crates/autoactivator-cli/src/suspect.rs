@@ -30,6 +30,10 @@ const WIDE: usize = 8192;
 const LIKELY: f64 = 0.5;
 
 pub fn suspect(args: &SuspectArgs) -> Result<()> {
+    inbox::settled(&args.rows, doubt(args))
+}
+
+fn doubt(args: &SuspectArgs) -> Result<()> {
     let mut inputs = vec![args.rows.rows.as_path()];
     inputs.extend(args.model.as_deref());
     let place = |path: &Path| Output::new(path, &inputs, Replace::Files);

@@ -25,6 +25,10 @@ use crate::rows::{Expected, RowSource};
 use proposal::Proposal;
 
 pub fn discover(args: &DiscoverArgs) -> Result<()> {
+    inbox::settled(&args.rows, group(args))
+}
+
+fn group(args: &DiscoverArgs) -> Result<()> {
     let inputs: [&Path; 2] = [&args.model, &args.rows.rows];
     let folder = args.output.as_deref();
     let folder = folder.map(|path| NewFolder::new(path, &inputs)).transpose()?;

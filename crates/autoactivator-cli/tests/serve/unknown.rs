@@ -498,7 +498,7 @@ fn kill_9_loses_no_row_that_was_seen_and_learns_none_twice() {
         let naming = thread::spawn(move || {
             http::send(address, "POST", "/v1/unknown/learn", &[JSON], body.as_bytes()).is_err()
         });
-        thread::sleep(Duration::from_millis(RandomState::new().hash_one(round) % 100));
+        thread::sleep(Duration::from_millis(RandomState::new().hash_one(round) % 400));
         server.kill();
         cut_off += usize::from(naming.join().unwrap());
         server = Serving::start(&place, &["m.aact", "--keep-unknown", "10000", "--quiet"]);

@@ -337,6 +337,12 @@ mod tests {
         offered.kept(id, 0)
     }
 
+    fn fill(store: &mut Store, n: usize) {
+        for n in 0..n {
+            store.add(row(n));
+        }
+    }
+
     fn ids(rows: &[usize]) -> HashSet<Id> {
         rows.iter().map(|&n| row(n).id).collect()
     }
@@ -396,7 +402,7 @@ mod tests {
             ..PLENTY
         };
         let mut store = opened(&path, small);
-        (0..500).for_each(|n| drop(store.add(row(n))));
+        fill(&mut store, 500);
         assert!(!there(&store).is_empty() && fs::metadata(&path).unwrap().len() <= 1000);
     }
 
@@ -405,7 +411,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.aact.unknown");
         let mut store = opened(&path, PLENTY);
-        (0..3).for_each(|n| drop(store.add(row(n))));
+        fill(&mut store, 3);
         let text = fs::read(&path).unwrap();
         let ends: Vec<usize> = (0..text.len()).filter(|&at| text[at] == b'\n').collect();
         for cut in ends[0]..text.len() {
@@ -426,7 +432,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.aact.unknown");
         let mut store = opened(&path, PLENTY);
-        (0..4).for_each(|n| drop(store.add(row(n))));
+        fill(&mut store, 4);
         assert_eq!(store.take(&ids(&[0, 1, 9]), &key(1)).unwrap().len(), 2);
         assert_eq!(there(&store), [2, 3], "nobody else can take them meanwhile");
         assert!(store.take(&ids(&[0]), &key(2)).unwrap().is_empty());
