@@ -79,25 +79,30 @@ fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Removes what killed writers left behind: `.model.aact.NUMBER.tmp`, the number in hexadecimal digits.
+/// Removes what killed writers left behind, of the model and of the hidden files that its holder keeps beside it:
+/// `.model.aact.NUMBER.tmp` and `..model.aact.changes.NUMBER.tmp`, the number in hexadecimal digits.
 fn tidy(path: &Path) -> io::Result<()> {
-    let prefix = hidden_beside(path, ".")?;
-    let prefix = prefix
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let hidden = hidden_beside(path, "")?;
+    let hidden = hidden.file_name().unwrap_or_default().to_string_lossy();
     for entry in fs::read_dir(folder_of(path))? {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let middle = name
-            .strip_prefix(&prefix)
-            .and_then(|rest| rest.strip_suffix(UNFINISHED));
-        if middle.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_hexdigit())) {
+        if is_left_behind(&entry.file_name().to_string_lossy(), &hidden) {
             fs::remove_file(entry.path())?;
         }
     }
     Ok(())
+}
+
+/// Whether this is the name of an unfinished file of the model whose name, hidden, is this one.
+fn is_left_behind(name: &str, hidden: &str) -> bool {
+    let unfinished = name
+        .strip_suffix(UNFINISHED)
+        .and_then(|name| name.rsplit_once('.'));
+    unfinished.is_some_and(|(of, number)| {
+        let beside = of.strip_prefix('.').and_then(|of| of.strip_prefix(hidden));
+        let is_its = of == hidden || beside.is_some_and(|rest| rest.starts_with('.'));
+        is_its && !number.is_empty() && number.bytes().all(|b| b.is_ascii_hexdigit())
+    })
 }
 
 #[cfg(test)]
@@ -124,13 +129,17 @@ mod tests {
             ".model.aact.new.tmp",
             "model.aact.17.tmp",
             ".else.aact.17.tmp",
+            "..model.aact.changes.17af.tmp",
+            "..model.aact.changes",
+            "..model.aacts.17.tmp",
+            ".model.aact.old.17.tmp",
         ];
         for name in names {
             fs::write(folder.path().join(name), "").unwrap();
         }
         let lock = WriteLock::take(&folder.path().join("model.aact")).unwrap();
         let left = names.map(|name| folder.path().join(name).exists());
-        assert_eq!(left, [false, true, true, true]);
+        assert_eq!(left, [false, true, true, true, false, true, true, true]);
         drop(lock);
     }
 }
