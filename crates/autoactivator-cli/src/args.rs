@@ -866,7 +866,7 @@ pub struct RivalArgs {
     #[arg(long, value_name = "N")]
     pub batch: Option<usize>,
 
-    /// Step size at the start of each task; it falls to zero along the task
+    /// Largest step size of each task: reached after a tenth of its steps, then it falls to zero
     #[arg(long)]
     pub learning_rate: Option<f64>,
 

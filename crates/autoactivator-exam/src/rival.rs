@@ -36,7 +36,7 @@ pub struct RivalParams {
     pub epochs: usize,
     /// Rows in each step (default 64).
     pub batch: usize,
-    /// Step size at the start of a task; it falls to zero along the task (default 0.1).
+    /// Largest step size of a task: it is reached after a tenth of the steps, and then falls to zero (default 0.1).
     pub learning_rate: f64,
     /// How much of a step the next one repeats (default 0.9).
     pub momentum: f64,

@@ -1,7 +1,8 @@
 //! What do learners reach that are trained by gradient descent? Rivals from the literature on one network, one optimiser and
 //! one growing head; each is a [`Rule`], a short file that states only what differs.
 //!
-//! [`Trained`] is the training that they share: mini-batches, momentum, a step size that falls to zero along each task.
+//! [`Trained`] is the training that they share: mini-batches, momentum, a step size that rises and then falls to zero along each
+//! task.
 //! `network` is what is trained, `loss` what it is trained for, `material` on which rows, `exemplars` which rows are kept,
 //! `anchor` how weights are held.
 
@@ -54,12 +55,23 @@ pub struct Training {
     pub epochs: usize,
     /// Rows in each step.
     pub batch: usize,
-    /// Step size at the start of each task.
+    /// The largest step size of each task.
     pub learning_rate: f32,
     /// How much of a step the next one repeats.
     pub momentum: f32,
     /// Seed of the first weights and of the order of rows.
     pub seed: u64,
+}
+
+/// The part of a task's steps along which the step size rises.
+const WARM_UP: f32 = 0.1;
+
+/// The share of the largest step size that is taken at this part of a task, from 0 to 1.
+///
+/// A task begins with a large loss, since the scores of its classes are new and those of old classes are high: steps that are
+/// large at once can silence a whole layer.
+fn share_of_rate(done: f32) -> f32 {
+    (done / WARM_UP).min((1.0 - done) / (1.0 - WARM_UP))
 }
 
 /// What a rival does differently from training on one task after the other.
@@ -204,7 +216,8 @@ impl<R: Rule> Trainee<R> {
             for rows in order.chunks(batch) {
                 lesson.go_on()?;
                 let gradient = self.rule.gradient(network, material.gather(rows), &mut random)?;
-                let rate = self.training.learning_rate * (1.0 - steps as f32 / n_steps as f32);
+                let done = (steps as f32 + 0.5) / n_steps as f32;
+                let rate = self.training.learning_rate * share_of_rate(done);
                 for (v, g) in velocity.iter_mut().zip(&gradient) {
                     let pairs = v.values_mut().iter_mut().zip(g.values());
                     pairs.for_each(|(v, &g)| *v = momentum * *v - rate * g);
