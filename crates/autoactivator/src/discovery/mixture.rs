@@ -3,15 +3,19 @@
 //! In the space, rows lie around the mean of their class the more densely the closer, alike for all classes: a row is
 //! exp(κ cos) times as likely at that cosine. How fast that falls, κ, is what makes the classes of kept rows likeliest. How many rows are new
 //! is known beforehand, from how many look known; so groups cannot grow at the expense of known classes.
+//!
+//! A group must be worth its mean: the rows must be more likely with it than without, by more than a mean that fits them by
+//! chance would bring. How much that is follows from how far the means of known classes scatter.
 
 use super::space::to_unit_length;
-use crate::math::{Matrix, product};
+use crate::math::{Matrix, eigen, gram, product};
 
 /// Values of κ that are tried: this many, at equal ratios.
 const SHARPNESS: (f32, f32, usize) = (2.0, 200.0, 40);
 
-/// How often means and shares are estimated anew.
+/// How often means and shares are estimated anew: at first, and after a group was given up.
 const ROUNDS: usize = 20;
+const ROUNDS_AGAIN: usize = 5;
 
 /// Known classes, which stay where they are, and groups.
 pub(super) struct Mixture {
@@ -62,10 +66,26 @@ impl Mixture {
         self.means.gather([self.n_known + group])
     }
 
-    /// Estimates means and shares by turns with whom each row belongs to.
-    pub fn fit(mut self, fitted: &Fitted<'_>) -> Self {
+    /// Estimates means and shares by turns with whom each row belongs to, and gives up groups that are not worth it, one by
+    /// one: without one of two halves of a class, the other is worth more.
+    pub fn fit(self, fitted: &Fitted<'_>) -> Self {
+        let variances = variances(&self.means.gather(0..self.n_known));
+        let mut mixture = self.estimated(fitted, ROUNDS);
+        while let Some(group) = mixture.worthless(fitted, &variances) {
+            let others = (0..mixture.n_groups()).filter(|other| *other != group);
+            let others: Vec<usize> = others.collect();
+            mixture = mixture.select(&others).estimated(fitted, ROUNDS_AGAIN);
+        }
+        mixture
+    }
+
+    fn n_groups(&self) -> usize {
+        self.means.n_cols() - self.n_known
+    }
+
+    fn estimated(mut self, fitted: &Fitted<'_>, rounds: usize) -> Self {
         let mut amounts = vec![1.0; self.means.n_cols()];
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             self.set_shares(&amounts, fitted.new);
             let mut belief = self.likelihoods(fitted.rows);
             for (row, weight) in fitted.weights.iter().enumerate() {
@@ -91,6 +111,37 @@ impl Mixture {
         }
         self.set_shares(&amounts, fitted.new);
         self
+    }
+
+    /// The group that brings least for the mean that it takes, if it brings less than that.
+    ///
+    /// Means of classes vary by λ_1, λ_2, ... in their directions, and rows by 1/κ about them. That n rows have a mean of
+    /// their own then costs ½ Σ ln(1 + κ n λ_i): how much likelier a mean that was fitted makes its rows than one that is
+    /// only known to be that of some class.
+    fn worthless(&self, fitted: &Fitted<'_>, variances: &[f64]) -> Option<usize> {
+        let (gains, amounts) = self.gains(fitted);
+        let worth = |group: usize| {
+            let precision = f64::from(self.sharpness) * amounts[group];
+            let price = variances.iter().map(|variance| (precision * variance).ln_1p());
+            gains[group] - price.sum::<f64>() / 2.0
+        };
+        let worths = (0..self.n_groups()).map(|group| (worth(group), group));
+        let least = worths.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        (least.0 < 0.0).then_some(least.1)
+    }
+
+    /// By how much each group raises the logarithm of the likelihood of all rows, and the weight of the rows that belong to it.
+    fn gains(&self, fitted: &Fitted<'_>) -> (Vec<f64>, Vec<f64>) {
+        let mut gains = vec![0.0; self.means.n_cols()];
+        let mut amounts = gains.clone();
+        for (column, &weight) in self.likelihoods(fitted.rows).cols().zip(fitted.weights) {
+            let (of_all, without) = with_and_without(column);
+            for at in 0..column.len() {
+                gains[at] += f64::from(weight) * (of_all - without[at]);
+                amounts[at] += f64::from(weight) * (f64::from(column[at]) - of_all).exp();
+            }
+        }
+        (gains.split_off(self.n_known), amounts.split_off(self.n_known))
     }
 
     /// Shares by amounts, among known classes and among groups; one row more for each keeps all of them possible.
@@ -158,10 +209,115 @@ pub(super) fn sharpness(known: &Matrix<f32>, kept: &[Matrix<f32>]) -> f32 {
         .map_or(least, |(_, sharpness)| sharpness)
 }
 
+/// How far the means of known classes scatter in each of their directions: a variance each.
+fn variances(known: &Matrix<f32>) -> Vec<f64> {
+    let n_known = known.n_cols().max(1) as f64;
+    let products = if known.n_cols() < known.n_rows() {
+        gram(known.view())
+    } else {
+        gram(known.t())
+    };
+    let variances = eigen(&products.to_f64()).map_or(Vec::new(), |(values, _)| values);
+    variances.into_iter().map(|v| v.max(0.0) / n_known).collect()
+}
+
+/// The logarithm of a sum of exponentials, and that of the sum without each of them.
+fn with_and_without(logarithms: &[f32]) -> (f64, Vec<f64>) {
+    let top = (0..logarithms.len()).max_by(|&a, &b| logarithms[a].total_cmp(&logarithms[b]));
+    let Some(top) = top else {
+        return (f64::NEG_INFINITY, Vec::new());
+    };
+    // The largest hides all others in a sum, so theirs is computed first.
+    let others = || {
+        (0..logarithms.len())
+            .filter(|&at| at != top)
+            .map(|at| f64::from(logarithms[at]))
+    };
+    let second = others().fold(f64::NEG_INFINITY, f64::max);
+    let without_top = second + others().map(|v| (v - second).exp()).sum::<f64>().ln();
+    let largest = f64::from(logarithms[top]);
+    let of_all = largest + (without_top - largest).exp().ln_1p();
+    let without = |at: usize| match at == top {
+        true => without_top,
+        false => of_all + (-(f64::from(logarithms[at]) - of_all).exp()).ln_1p(),
+    };
+    (of_all, (0..logarithms.len()).map(without).collect())
+}
+
 /// From logarithms to shares that sum up to `all`.
 fn to_shares(values: &mut [f32], all: f32) {
     let largest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     values.iter_mut().for_each(|v| *v = (*v - largest).exp());
     let sum: f32 = values.iter().sum();
     values.iter_mut().for_each(|v| *v *= all / sum);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Random, Stream};
+
+    #[test]
+    fn a_sum_without_each_of_its_terms() {
+        let (of_all, without) = with_and_without(&[1.0, 60.0, 2.0, 0.5]);
+        assert!((of_all - 60.0).abs() < 1e-12, "{of_all}");
+        let others = (1.0f64.exp() + 2.0f64.exp() + 0.5f64.exp()).ln();
+        assert!((without[1] - others).abs() < 1e-12, "what 60 hides");
+        let (of_all, without) = with_and_without(&[1.0, 1.5, 1.5]);
+        let expected = [
+            1.5f64.exp() * 2.0,
+            1.0f64.exp() + 1.5f64.exp(),
+            1.0f64.exp() + 1.5f64.exp(),
+        ];
+        for (without, expected) in without.iter().zip(expected) {
+            assert!((without - expected.ln()).abs() < 1e-12, "{without} {expected}");
+        }
+        assert!((of_all - (1.0f64.exp() + 2.0 * 1.5f64.exp()).ln()).abs() < 1e-12);
+    }
+
+    /// Two classes far from each other, one of them cut in two, and a group of one stray row of each.
+    #[test]
+    fn halves_and_strays_are_given_up() {
+        const WIDTH: usize = 24;
+        let mut random = Random::new(3, Stream::HeldBack);
+        let mut mean = || -> Vec<f32> { (0..WIDTH).map(|_| random.normal()).collect() };
+        let means: Vec<Vec<f32>> = (0..14).map(|_| mean()).collect();
+        let mut around = |class: usize, n: usize| {
+            let mut rows = Matrix::from_fn(WIDTH, n, |i, _| means[class][i] + 0.5 * random.normal());
+            to_unit_length(&mut rows);
+            rows
+        };
+        let kept: Vec<Matrix<f32>> = (0..12).map(|class| around(class, 20)).collect();
+        let mut known = Matrix::from_fn(WIDTH, 12, |i, class| means[class][i]);
+        to_unit_length(&mut known);
+        let mut rows = around(12, 30);
+        rows.append(&around(13, 30));
+        let half = |rows: std::ops::Range<usize>| rows.collect::<Vec<usize>>();
+        let begun = [half(0..15), half(15..30), half(30..59), vec![0, 40, 59]];
+        let mut groups = Matrix::zeros(WIDTH, 0);
+        for members in &begun {
+            let sum = |i: usize| members.iter().map(|&row| rows[(i, row)]).sum();
+            groups.push(&(0..WIDTH).map(sum).collect::<Vec<f32>>());
+        }
+        to_unit_length(&mut groups);
+        let mixture = Mixture::new(&known, &groups, sharpness(&known, &kept));
+        let mixture = mixture.fit(&Fitted {
+            rows: &rows,
+            weights: &[1.0; 60],
+            new: 0.9,
+            least: 1.0,
+        });
+        assert_eq!(mixture.n_groups(), 2);
+        let found: Vec<Option<usize>> = mixture
+            .groups_of(&rows)
+            .iter()
+            .map(|found| found.map(|(group, _)| group))
+            .collect();
+        for (row, group) in found.iter().enumerate() {
+            assert!(
+                group.is_some() && *group == found[if row < 30 { 0 } else { 30 }],
+                "row {row}"
+            );
+        }
+    }
 }
