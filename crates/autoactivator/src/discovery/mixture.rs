@@ -255,7 +255,6 @@ fn to_shares(values: &mut [f32], all: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Random, Stream};
 
     #[test]
     fn a_sum_without_each_of_its_terms() {
@@ -273,51 +272,5 @@ mod tests {
             assert!((without - expected.ln()).abs() < 1e-12, "{without} {expected}");
         }
         assert!((of_all - (1.0f64.exp() + 2.0 * 1.5f64.exp()).ln()).abs() < 1e-12);
-    }
-
-    /// Two classes far from each other, one of them cut in two, and a group of one stray row of each.
-    #[test]
-    fn halves_and_strays_are_given_up() {
-        const WIDTH: usize = 24;
-        let mut random = Random::new(3, Stream::HeldBack);
-        let mut mean = || -> Vec<f32> { (0..WIDTH).map(|_| random.normal()).collect() };
-        let means: Vec<Vec<f32>> = (0..14).map(|_| mean()).collect();
-        let mut around = |class: usize, n: usize| {
-            let mut rows = Matrix::from_fn(WIDTH, n, |i, _| means[class][i] + 0.5 * random.normal());
-            to_unit_length(&mut rows);
-            rows
-        };
-        let kept: Vec<Matrix<f32>> = (0..12).map(|class| around(class, 20)).collect();
-        let mut known = Matrix::from_fn(WIDTH, 12, |i, class| means[class][i]);
-        to_unit_length(&mut known);
-        let mut rows = around(12, 30);
-        rows.append(&around(13, 30));
-        let half = |rows: std::ops::Range<usize>| rows.collect::<Vec<usize>>();
-        let begun = [half(0..15), half(15..30), half(30..59), vec![0, 40, 59]];
-        let mut groups = Matrix::zeros(WIDTH, 0);
-        for members in &begun {
-            let sum = |i: usize| members.iter().map(|&row| rows[(i, row)]).sum();
-            groups.push(&(0..WIDTH).map(sum).collect::<Vec<f32>>());
-        }
-        to_unit_length(&mut groups);
-        let mixture = Mixture::new(&known, &groups, sharpness(&known, &kept));
-        let mixture = mixture.fit(&Fitted {
-            rows: &rows,
-            weights: &[1.0; 60],
-            new: 0.9,
-            least: 1.0,
-        });
-        assert_eq!(mixture.n_groups(), 2);
-        let found: Vec<Option<usize>> = mixture
-            .groups_of(&rows)
-            .iter()
-            .map(|found| found.map(|(group, _)| group))
-            .collect();
-        for (row, group) in found.iter().enumerate() {
-            assert!(
-                group.is_some() && *group == found[if row < 30 { 0 } else { 30 }],
-                "row {row}"
-            );
-        }
     }
 }
