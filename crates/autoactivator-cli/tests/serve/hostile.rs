@@ -254,9 +254,6 @@ fn what_is_read_takes_no_more_than_a_few_times_its_bytes() {
     use crate::process::Held;
 
     const BYTES: usize = 16 << 20;
-    let place = Workplace::new();
-    let serving = with_classes(&place, 2, &[]);
-    let before = Held::by(&serving, &place).peak;
     let list =
         |start: &str, entry: &str, end: &str| format!("{start}{}{end}", entry.repeat(BYTES / entry.len()));
     let (tasks, config) = (r#"{"label_config": "", "tasks": ["#, r#"{"label_config": ""#);
@@ -292,6 +289,10 @@ fn what_is_read_takes_no_more_than_a_few_times_its_bytes() {
             list(r#"{"inputs": [], "outputs": ["#, r#"{"name":"class"},"#, "{}]}"),
         ),
     ] {
+        // Each has a server of its own: what an allocator keeps of one request would count for the next.
+        let place = Workplace::new();
+        let serving = with_classes(&place, 2, &[]);
+        let before = Held::by(&serving, &place).peak;
         let refused = serving.send("POST", path, &[JSON], body.as_bytes());
         let (most, peak) = (6.0 * (BYTES >> 20) as f64, Held::by(&serving, &place).peak);
         assert!((400..500).contains(&refused.status), "{path}: {refused:?}");
