@@ -175,12 +175,12 @@ export class Unknown {
 
 /** What can be done, or that there is nothing to do. */
 function helpOf({ rows, known, groups, alone }, { one, many }) {
-  const beside = known ? ` It has come to know ${plural(known, 'other one', 'other ones')} since.` : '';
-  if (!rows) return `Nothing that it would still call unknown.${beside}`;
+  const beside = known ? ` Since they were kept, it has learned to know ${plural(known, 'other', 'others')}.` : '';
+  if (!rows) return `There is nothing left that it would call unknown.${beside}`;
   const hidden = alone.ids.length - alone.shown.length;
   const rest = hidden > 0 ? ` Of those by themselves, the newest ${alone.shown.length} are shown.` : '';
   const what = groups.length
-    ? 'These might be new classes. Name what is one, and it is learned; dismiss what is none.'
+    ? 'These might be new classes. Name a group to teach it as a class, or dismiss it.'
     : `No group looks like a new class yet. ${rows === 1 ? `Name the ${one}` : `Name ${many}`} that you recognise, or wait for more.`;
   return `${what}${rest}${beside}`;
 }
@@ -191,7 +191,7 @@ function whyOf({ known, nearest, tightness }) {
   return [
     'Nearest of what it knows: ',
     named('strong', nearest.class),
-    `, whose rows are ${own} alike to its mean; these only ${nearest.likeness.toFixed(2)}, and ${tightness.toFixed(2)} to their own. `,
+    `. Its own rows are ${own} like its mean, but these are only ${nearest.likeness.toFixed(2)} like it, and ${tightness.toFixed(2)} like their own mean. `,
     `Half of them are stranger than ${known < 0.005 ? 'nearly all' : `${percent(1 - known)} of`} known rows.`,
   ];
 }

@@ -72,8 +72,8 @@ fn section(group: &Group, size: usize, typical: &[Typical], folder: &Path) -> St
 fn why(group: &Group) -> String {
     let nearest = &group.nearest;
     format!(
-        "The nearest known class is {}: rows of that class are {:.2} alike to its mean, rows of this group only {:.2}, and \
-         {:.2} to their own. Half of them are stranger than {:.0} % of known rows.",
+        "The nearest known class is {}. Its own rows are {:.2} like its mean, but rows of this group are only {:.2} like it, \
+         and {:.2} like their own mean. Half of them are stranger than {:.0} % of known rows.",
         nearest.class,
         nearest.own,
         nearest.likeness,

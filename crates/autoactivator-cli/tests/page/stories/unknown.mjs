@@ -69,7 +69,7 @@ export const unknown = {
     await line(page);
     await look(page);
     await page.click('#unknown-clear');
-    await told(page, 'unknown-help', 'Nothing that it would still call unknown');
+    await told(page, 'unknown-help', 'There is nothing left that it would call unknown');
     await told(page, 'unknown-outcome', 'dismissed');
     assert.equal(await page.locator('#unknown-groups > li').count(), 0);
     const { rows, known } = await server.ask('/v1/unknown');
