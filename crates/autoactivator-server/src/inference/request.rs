@@ -442,7 +442,7 @@ mod tests {
             (
                 tensor("FP32", "[1, 2]", sized),
                 b"123456",
-                "no whole number of FP32",
+                "not a whole number of FP32",
             ),
             (
                 tensor("FP32", "[1, 2]", sized),
