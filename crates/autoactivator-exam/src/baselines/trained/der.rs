@@ -2,7 +2,8 @@
 //!
 //! Buzzega et al., "Dark experience for general continual learning: a strong, simple baseline", NeurIPS 2020, Eq. 6 (DER++): cross-entropy
 //! of the batch, plus α times the mean squared difference to kept scores, plus β times the cross-entropy of other exemplars. There,
-//! rows are kept while a task is learned; here when it is done, with the scores of the finished network.
+//! rows are kept while a task is learned; here when it is done, with the scores of the finished network. Also, differences
+//! above 1 count linearly here (Huber): the slope of a square has no bound, and now and then training would diverge.
 
 use autoactivator::Error;
 use autoactivator::math::{Matrix, Random};
@@ -15,6 +16,9 @@ use super::{Lesson, Rule, Trained, Training};
 
 /// β: how much the classes of exemplars count, as in the paper's experiments on MNIST.
 const BETA: f32 = 1.0;
+
+/// Differences to kept scores count linearly from here on.
+const FAR: f32 = 1.0;
 
 /// Dark experience replay with classes, DER++.
 pub type Der = Trained<DarkExperience>;
@@ -47,7 +51,8 @@ fn by_scores(scores: &Matrix<f32>, places: &[u32], dark: &[&Exemplar], alpha: f3
             // Classes that came later have no score to compare with.
             if let Some(&kept) = exemplar.scores.get(c) {
                 let values = (dark.len() * exemplar.scores.len()) as f32;
-                d[(n + i, c)] = alpha * 2.0 * (scores[(n + i, c)] - kept) / values;
+                let difference = (scores[(n + i, c)] - kept).clamp(-FAR, FAR);
+                d[(n + i, c)] = alpha * 2.0 * difference / values;
             }
             d[(n + dark.len() + i, c)] = BETA * known[(i, c)];
         }
@@ -104,13 +109,16 @@ mod tests {
             place: 0,
             scores: vec![1.0],
         };
-        // One new row, one with a kept score of 1 for the only class of its time, one with its class.
-        let scores = Matrix::from_fn(3, 2, |i, c| [[0.0, 0.0], [3.0, 5.0], [0.0, 0.0]][i][c]);
-        let d = by_scores(&scores, &[1, 0, 0], &[&dark], 0.5);
-        let expected = [[0.5, -0.5], [0.5 * 2.0 * 2.0, 0.0], [-0.5, 0.5]];
-        for (i, row) in expected.iter().enumerate() {
-            for (c, value) in row.iter().enumerate() {
-                assert!((d[(i, c)] - value).abs() < 1e-6, "{i}, {c}: {}", d[(i, c)]);
+        // A difference of 1/2 counts as it is, one of 2 as 1.
+        for (score, difference) in [(1.5, 0.5), (3.0, 1.0)] {
+            // One new row, one with a kept score of 1 for the only class of its time, one with its class.
+            let scores = Matrix::from_fn(3, 2, |i, c| [[0.0, 0.0], [score, 5.0], [0.0, 0.0]][i][c]);
+            let d = by_scores(&scores, &[1, 0, 0], &[&dark], 0.5);
+            let expected = [[0.5, -0.5], [0.5 * 2.0 * difference, 0.0], [-0.5, 0.5]];
+            for (i, row) in expected.iter().enumerate() {
+                for (c, value) in row.iter().enumerate() {
+                    assert!((d[(i, c)] - value).abs() < 1e-6, "{i}, {c}: {}", d[(i, c)]);
+                }
             }
         }
     }
